@@ -5,7 +5,6 @@ import { aims } from './faults/fault.ts';
 import { type Cable, cableAt, farEnd, hangingAt, isFree, isSameEnd, withSwap } from './model/cables.ts';
 import type { SimulatedFleet } from './model/fleet.ts';
 
-/** One action of a person at the rack with one or two plugs. */
 export type HandsAct =
   /** Pulls a plug. The cable then hangs from its other end, or is removed if that end is loose. */
   | { readonly kind: 'unplug'; readonly end: LinkEnd }
@@ -15,9 +14,7 @@ export type HandsAct =
       readonly ends: readonly [LinkEnd, LinkEnd];
       readonly gigabitsPerSecond?: Cable['gigabitsPerSecond'];
     }
-  /** Moves one plug to a free receptacle. */
   | { readonly kind: 'move'; readonly from: LinkEnd; readonly to: LinkEnd }
-  /** Exchanges the plugs of two receptacles. */
   | { readonly kind: 'swap'; readonly ends: readonly [LinkEnd, LinkEnd] };
 
 /** The rack after an act, with a description without a period; or the reason why the act is impossible. */
@@ -26,6 +23,7 @@ type Acted =
   | { readonly kind: 'refused'; readonly reason: string };
 
 const refused = (reason: string): Acted => ({ kind: 'refused', reason });
+const done = (fleet: SimulatedFleet, text: string): Acted => ({ kind: 'done', fleet, text });
 
 const nothingIn = (end: LinkEnd): Acted => refused(`nothing is plugged into ${linkEndText(end)}`);
 
@@ -36,36 +34,29 @@ const takenText = (fleet: SimulatedFleet, end: LinkEnd): string => {
     : `the cable ${cable.ends.map(linkEndText).join(' <-> ')} is in ${linkEndText(end)}`;
 };
 
-/**
- * Pulls the plug in this receptacle. The cable then hangs from the far end, or is removed if it was already hanging.
- */
+/** The cable then hangs from the far end, or is removed if it was already hanging. */
 function unplug(fleet: SimulatedFleet, end: LinkEnd): Acted {
   if (isFree(fleet, end)) return nothingIn(end);
   const cable = cableAt(fleet.cables, end);
   const far = farEnd(fleet.cables, end);
   if (cable === undefined || far === undefined) {
     const hanging = fleet.hanging.filter((one) => !isSameEnd(one.end, end));
-    return { kind: 'done', fleet: { ...fleet, hanging }, text: `removed the cable from ${linkEndText(end)}` };
+    return done({ ...fleet, hanging }, `removed the cable from ${linkEndText(end)}`);
   }
   const { ends: _, strayCarrier: __, ...rest } = cable;
   const cables = fleet.cables.filter((one) => one !== cable);
   const text = `unplugged ${linkEndText(end)}; the cable still hangs from ${linkEndText(far)}`;
-  return { kind: 'done', fleet: { ...fleet, cables, hanging: [...fleet.hanging, { ...rest, end: far }] }, text };
+  return done({ ...fleet, cables, hanging: [...fleet.hanging, { ...rest, end: far }] }, text);
 }
 
 function plugHanging(fleet: SimulatedFleet, from: LinkEnd, into: LinkEnd): Acted {
   const cable = hangingAt(fleet.hanging, from);
   if (cable === undefined) return refused(`no cable hangs from ${linkEndText(from)}`);
   const { end: _, ...rest } = cable;
-  return {
-    kind: 'done',
-    fleet: {
-      ...fleet,
-      cables: [...fleet.cables, { ...rest, ends: [from, into] }],
-      hanging: fleet.hanging.filter((one) => one !== cable),
-    },
-    text: `plugged the loose end of the cable in ${linkEndText(from)} into ${linkEndText(into)}`,
-  };
+  const cables: readonly Cable[] = [...fleet.cables, { ...rest, ends: [from, into] }];
+  const hanging = fleet.hanging.filter((one) => one !== cable);
+  const text = `plugged the loose end of the cable in ${linkEndText(from)} into ${linkEndText(into)}`;
+  return done({ ...fleet, cables, hanging }, text);
 }
 
 function plug(fleet: SimulatedFleet, { ends, gigabitsPerSecond }: Extract<HandsAct, { kind: 'plug' }>): Acted {
@@ -86,7 +77,7 @@ function plug(fleet: SimulatedFleet, { ends, gigabitsPerSecond }: Extract<HandsA
   const cable: Cable = { ends, gigabitsPerSecond: gigabitsPerSecond ?? 80 };
   const kind = cable.gigabitsPerSecond === 80 ? '' : ` with a ${cable.gigabitsPerSecond} Gb/s cable`;
   const text = `plugged in ${ends.map(linkEndText).join(' <-> ')}${kind}`;
-  return { kind: 'done', fleet: { ...fleet, cables: [...fleet.cables, cable] }, text };
+  return done({ ...fleet, cables: [...fleet.cables, cable] }, text);
 }
 
 /** Performs one act. Pure; refuses impossible acts, for example a second plug in one receptacle. */
@@ -101,7 +92,7 @@ export function acted(fleet: SimulatedFleet, act: HandsAct): Acted {
       if (isFree(fleet, from)) return nothingIn(from);
       if (!isFree(fleet, to)) return refused(takenText(fleet, to));
       const text = `moved the end in ${linkEndText(from)} to ${linkEndText(to)}`;
-      return { kind: 'done', fleet: { ...fleet, ...withSwap(fleet, from, to) }, text };
+      return done({ ...fleet, ...withSwap(fleet, from, to) }, text);
     }
     case 'swap': {
       const [one, other] = act.ends;
@@ -111,12 +102,11 @@ export function acted(fleet: SimulatedFleet, act: HandsAct): Acted {
       if (isSameEnd(one, other) || (cable !== undefined && cable === cableAt(fleet.cables, other)))
         return refused('both ends belong to the same cable');
       const text = `exchanged the ends in ${linkEndText(one)} and ${linkEndText(other)}`;
-      return { kind: 'done', fleet: { ...fleet, ...withSwap(fleet, one, other) }, text };
+      return done({ ...fleet, ...withSwap(fleet, one, other) }, text);
     }
   }
 }
 
-/** The acts of the simulated person, with their arguments. */
 export const handsForms = {
   unplug: 'unplug NODE:RECEPTACLE...',
   plug: 'plug NODE:RECEPTACLE NODE:RECEPTACLE [40g]',
@@ -162,11 +152,7 @@ export function parseHands(fleet: SimulatedFleet, words: readonly string[]): Par
   return { kind: 'acts', acts: actsOf(verb, ends, isSlow ? 40 : undefined) };
 }
 
-function actsOf(
-  verb: HandsVerb,
-  ends: readonly LinkEnd[],
-  gigabitsPerSecond: Cable['gigabitsPerSecond'] | undefined,
-): readonly HandsAct[] {
+function actsOf(verb: HandsVerb, ends: readonly LinkEnd[], gigabitsPerSecond?: 40): readonly HandsAct[] {
   const [one, other] = ends;
   if (verb === 'unplug') return ends.map((end) => ({ kind: verb, end }));
   if (one === undefined || other === undefined) return [];

@@ -11,7 +11,7 @@ import { routesPath, routesText } from './tools/ifconfig.ts';
 import { rdmaKernelFiles } from './tools/io-registry.ts';
 import { verbsFiles } from './tools/rdma-tools.ts';
 import { tools } from './tools/registry.ts';
-import type { NamedValue, Row, Tool, View } from './tools/tool.ts';
+import type { NamedValue, Row, Tool, ToolView } from './tools/tool.ts';
 
 /** Failing calls of the verbs library: ENOMEM if no protection domain is left, EBUSY if no queue pair connects. */
 const failingCalls = ({ ailments }: MacState): readonly string[] => [
@@ -20,8 +20,7 @@ const failingCalls = ({ ailments }: MacState): readonly string[] => [
 ];
 
 /**
- * All files in this node's root that depend on the fleet's state, sorted by path; empty for an unknown name. The host
- * writes these files after every change and removes files that are no longer in the list.
+ * All files of this node that depend on the fleet, sorted by path; the host removes files that are no longer listed.
  */
 export function nodeFiles(fleet: SimulatedFleet, node: string): readonly NodeFile[] {
   const mac = macBehind(fleet, node);
@@ -43,14 +42,13 @@ export function nodeFiles(fleet: SimulatedFleet, node: string): readonly NodeFil
     ...rdmaKernelFiles(mac),
     dataFile(rdmaCablesPath, rdmaCablesText({ fleet, mac })),
     ...verbsFiles({ fleet, mac }),
-    ...panicReportFiles(mac),
+    ...(mac.panics ?? []).map((panic, at) => reportOf(mac, panic, at)),
     dataFile(routesPath, routesText({ fleet, mac })),
     ...tools.flatMap((tool) => toolFiles(tool, { fleet, mac })),
   ];
   return files.sort((one, other) => (one.path < other.path ? -1 : one.path > other.path ? 1 : 0));
 }
 
-/** macOS's job for Screen Sharing. */
 const screenSharingPath = '/System/Library/LaunchDaemons/com.apple.screensharing.plist';
 
 /** The job is disabled, as in macOS, but has no sockets, because nothing connects to it here. */
@@ -78,12 +76,9 @@ const texts = {
   },
 };
 
-/** `2026-11-20 21:26:29`, in UTC. */
-const timeText = (epochSeconds: number): string =>
-  new Date(epochSeconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
-
 function reportOf(mac: MacState, { cause, atEpochSeconds }: Panic, at: number): NodeFile {
-  const time = timeText(atEpochSeconds);
+  // `2026-11-20 21:26:29`, in UTC.
+  const time = new Date(atEpochSeconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
   const incident = seededUuid([mac.hardwareUuid, 'panic', at]);
   const { version, build } = mac.macos;
   const { reason, extension, file } = texts[cause];
@@ -116,10 +111,6 @@ function reportOf(mac: MacState, { cause, atEpochSeconds }: Panic, at: number): 
   return dataFile(`${folder}/${name}`, lines.map((line) => `${line}\n`).join(''));
 }
 
-/** macOS's kernel panic reports, as files. */
-const panicReportFiles = (mac: MacState): readonly NodeFile[] =>
-  (mac.panics ?? []).map((panic, at) => reportOf(mac, panic, at));
-
 /** File with the connections of a Mac's RDMA devices. Simulated runtimes find this file next to the link table. */
 export const rdmaCablesPath = '/.sim/rdma-cables';
 
@@ -129,7 +120,7 @@ const none = '-';
  * One line per device: its name, its GID's IPv4 address, its port's state, this Mac, the Mac and device at the far end,
  * and the GID's index; `-` for missing values.
  */
-const rdmaCablesText = ({ fleet, mac }: View): string =>
+const rdmaCablesText = ({ fleet, mac }: ToolView): string =>
   rdmaReceptacles(mac)
     .map((receptacle) => {
       const address = isBridged(mac, receptacle.device) ? undefined : liveAddress(fleet, mac, receptacle)?.address;
@@ -218,9 +209,7 @@ function storedAnswer(row: Row): string {
   return [out, err, `exit ${row.exitCode ?? 0}`].filter((part) => part !== '').join('; ');
 }
 
-/**
- * The case arms of a tool: first rows, then changes, which the simulator itself checks, then families of command lines.
- */
+/** First rows, then changes, which the simulator itself checks, then families of command lines. */
 function arms({ writes = [], patterns = [] }: Tool, rows: readonly Row[]): string {
   const known = [
     ...rows.map((row) => [rowPattern(row), rowBody(row)] as const),
@@ -250,7 +239,7 @@ function rowFiles(tool: Tool, row: Row): readonly NodeFile[] {
 }
 
 /** One tool's files on one Mac: the script and its answers; empty if this Mac does not have the tool. */
-function toolFiles(tool: Tool, view: View): readonly NodeFile[] {
+function toolFiles(tool: Tool, view: ToolView): readonly NodeFile[] {
   if (tool.isPresent?.(view.mac) === false) return [];
   const rows = tool.rows?.(view) ?? [];
   const names = tool.values === undefined ? '' : namesAnswer(tool, tool.values(view));

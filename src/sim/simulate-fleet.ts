@@ -6,7 +6,7 @@ import { linkSubject, nodeSubject } from '../model/subject.ts';
 import type { Cable } from './model/cables.ts';
 import { newDirectory } from './model/directory.ts';
 import type { InterfaceAddress, MacState, PortState, ReceptacleState, SimulatedFleet } from './model/fleet.ts';
-import { type MacModel, macModelOf, modelIds } from './model/hardware.ts';
+import { macModelOf, modelIds, type SimulatedModel } from './model/hardware.ts';
 import { ipv4Number, ipv4Text, linkLocalText } from './model/ip-text.ts';
 import { buildOf, newerMacos } from './model/macos-builds.ts';
 import {
@@ -21,9 +21,8 @@ import {
 } from './model/network.ts';
 import { loginWindowDomain, softwareUpdateDomain, timeMachineDomain } from './model/node-files.ts';
 import type { PlistDict } from './model/plist.ts';
-import { seededBytes, seededInteger, seededMac, seededText, seededUuid } from './model/seed.ts';
+import { type SeedWords, seededBytes, seededInteger, seededMac, seededText, seededUuid } from './model/seed.ts';
 
-/** A fleet, or the reason why it cannot be simulated. */
 type FleetResult =
   | { readonly kind: 'fleet'; readonly fleet: SimulatedFleet }
   | { readonly kind: 'refused'; readonly diagnostics: NonEmpty<Diagnostic> };
@@ -32,7 +31,7 @@ type FleetResult =
 const defaultModelId = 'Mac15,14';
 
 /** Models by node name; undefined for an unknown model. */
-type Models = ReadonlyMap<string, MacModel | undefined>;
+type Models = ReadonlyMap<string, SimulatedModel | undefined>;
 
 const modelIdOf = (node: DesiredNode): string => node.hardware.model ?? defaultModelId;
 
@@ -52,9 +51,8 @@ export function simulateFleet(desired: DesiredFleet, seed: string): FleetResult 
   const fleet: SimulatedFleet = {
     macs: desired.nodes.flatMap((node, index) => {
       const model = models.get(node.name);
-      return model === undefined
-        ? []
-        : [newMac({ seed, desired, node, model, index, addresses: fixed(desired, node) })];
+      const addresses = fixed(desired, node);
+      return model === undefined ? [] : [newMac({ seed, desired, node, model, index, addresses })];
     }),
     cables: desired.thunderbolt.links.map(({ ends }): Cable => ({ ends, gigabitsPerSecond: 80 })),
     hanging: [],
@@ -99,16 +97,13 @@ function smallPool({ thunderbolt: { pool, links } }: DesiredFleet): readonly Dia
   if (pool === undefined) return [];
   const room = Math.floor(2 ** (32 - pool.prefixLength) / slashThirty);
   if (ipv4Number(pool.address) !== undefined && links.length <= room) return [];
-  return [
-    diagnose('sim/pool-too-small', {
-      detail: `${pool.address}/${pool.prefixLength} has room for ${room} links of four addresses; ${links.length} are declared.`,
-    }),
-  ];
+  const size = `has room for ${room} links of four addresses; ${links.length} are declared`;
+  return [diagnose('sim/pool-too-small', { detail: `${pool.address}/${pool.prefixLength} ${size}.` })];
 }
 
 /**
- * The fixed addresses of a node's receptacles. Each link uses its declared network or, without one, the n-th /30 of the
- * pool. The end whose text sorts first has the lower address.
+ * Each link uses its declared network or, without one, the n-th /30 of the pool. The end whose text sorts first has the
+ * lower address.
  */
 function fixed({ thunderbolt }: DesiredFleet, node: DesiredNode): ReadonlyMap<number, InterfaceAddress> {
   const addresses = new Map<number, InterfaceAddress>();
@@ -133,7 +128,7 @@ interface NewMac {
   readonly seed: string;
   readonly desired: DesiredFleet;
   readonly node: DesiredNode;
-  readonly model: MacModel;
+  readonly model: SimulatedModel;
   /** Fixed addresses by receptacle. The other receptacles get self-assigned addresses. */
   readonly addresses: ReadonlyMap<number, InterfaceAddress>;
   /** Position in the file, which determines the office address. */
@@ -147,7 +142,7 @@ const mib = 2 ** 20;
 const serialAlphabet = 'CDFGHJKLMNPQRTVWXY0234679';
 
 /** An interface's link-local address: stable and random-looking (RFC 7217), not derived from the MAC address. */
-const stableLinkLocal = (words: readonly (string | number)[]): string =>
+const stableLinkLocal = (words: SeedWords): string =>
   linkLocalText([...seededBytes([...words, 'link-local']).subarray(0, 8)]);
 
 /** A node's ssh user if the file sets none. */
@@ -158,7 +153,6 @@ const simulatedPassword = 'simulated';
 /** The macOS version if the file sets none. */
 const defaultVersion = '26.5';
 
-/** A node's healthy Mac in the declared state. */
 function newMac(from: NewMac): MacState {
   const { seed, desired, node, model } = from;
   const words = [seed, node.name] as const;
@@ -213,8 +207,8 @@ const newDomains = ({ macos, system }: DesiredFleet, { user }: DesiredNode): Mac
 });
 
 /**
- * The network preferences of a new Mac. While the bridge exists, macOS has one service for the bridge and none for the
- * receptacles. Without the bridge, each receptacle has a service.
+ * While the bridge exists, macOS has one service for the bridge and none for the receptacles. Without the bridge, each
+ * receptacle has a service.
  */
 function newPreferences({ seed, node, desired, model, addresses }: NewMac, ports: readonly PortState[]): PlistDict {
   const isBridged = desired.thunderbolt.bridge === 'keep';
@@ -261,7 +255,7 @@ function newReceptacles({ seed, node, model }: NewMac): readonly ReceptacleState
  * A self-assigned address (169.254.1.0 to 169.254.254.255, RFC 3927). Only addresses with the maximum text length are
  * used, so that lines wrap in the same way on every rack.
  */
-const selfAssigned = (words: readonly (string | number)[]): string =>
+const selfAssigned = (words: SeedWords): string =>
   `169.254.${seededInteger([...words, 'self-assigned'], 100, 254)}.${seededInteger([...words, 'self-assigned-low'], 100, 254)}`;
 
 function newLan({ seed, node, index }: NewMac, ports: readonly PortState[]): MacState['lan'] {
@@ -280,7 +274,7 @@ function wiredLimit({ system }: DesiredFleet, memoryBytes: number): number {
   return Math.floor(bytes / mib);
 }
 
-function newDisk(model: MacModel, words: readonly string[]): MacState['disk'] {
+function newDisk(model: SimulatedModel, words: readonly string[]): MacState['disk'] {
   const totalKib = model.diskTotalKib;
   const usedKib = Math.floor((totalKib * seededInteger([...words, 'disk'], 5, 15)) / 100);
   // The sealed system volume, recovery and swap are in the same container.
@@ -290,7 +284,7 @@ function newDisk(model: MacModel, words: readonly string[]): MacState['disk'] {
 /** A name that no node in a file can have, because node names cannot contain dots. */
 const nameOf = (index: number): string => `outside.${index}`;
 
-function strangeReceptacle(receptacle: ReceptacleState, words: readonly (string | number)[]): ReceptacleState {
+function strangeReceptacle(receptacle: ReceptacleState, words: SeedWords): ReceptacleState {
   const own = [...words, receptacle.bus] as const;
   return {
     ...receptacle,
@@ -329,7 +323,6 @@ function preferencesOf({ name, hardwareUuid, ports }: MacState): MacState['prefe
     .reduce((before, { port, device }) => withService(before, newService(hardwareUuid, port, port, device)), empty);
 }
 
-/** The account of the person who set up this Mac. */
 const personOn = ({ directory: { users } }: MacState): string =>
   Object.keys(users).find((name) => users[name]?.['UniqueID'] === '501') ?? 'root';
 
@@ -339,9 +332,9 @@ const personOn = ({ directory: { users } }: MacState): string =>
  * Remote Login and FileVault, which a person sets up, match the file.
  */
 export function outOfBox(mac: MacState): MacState {
-  const { panics: _, isRdmaWaiting: __, ...kept } = mac;
+  const { panics: _, isRdmaWaiting: __, ...rest } = mac;
   return withWholeBridge({
-    ...kept,
+    ...rest,
     isRdmaEnabled: false,
     preferences: preferencesOf(mac),
     directory: newDirectory(personOn(mac), [mac.hardwareUuid]),

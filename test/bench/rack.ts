@@ -79,7 +79,7 @@ export async function placeRoots(text: string, folder: string, user: string): Pr
   for (const { name } of model.nodes) {
     const root = join(folder, name);
     const made = await createNodeRoot({ root, user, userKey: 'unused' });
-    await made.update(model.look(name).files);
+    await made.update(model.viewOf(name).files);
     await lightenTools(root);
     await writeFile(join(root, '/usr/bin/sudo'), lightSudo, { mode: 0o755 });
     roots.set(name, root);

@@ -42,7 +42,7 @@ export function bareModel(names: readonly string[], connection: Partial<Connecti
   return {
     name: 'bare',
     nodes: names.map((name) => ({ name, user: 'mesh' })),
-    look: () => ({
+    viewOf: () => ({
       connection: { hostKey: 'own', filevault: 'unlocked', ...connection },
       password: 'simulated',
       hasKey: true,
@@ -59,7 +59,7 @@ export function bareModel(names: readonly string[], connection: Partial<Connecti
     happen: () => undefined,
     hands: () => ({ done: [], restarts: [] }),
     act: () => ({ kind: 'done', done: [] }),
-    isKept: () => false,
+    reusesDisk: () => false,
     save: () => undefined,
   };
 }

@@ -2,7 +2,7 @@ import type { Step } from '../../src/model/step.ts';
 import type { FleetObservation } from '../../src/rack/examination.ts';
 import { read } from '../../src/rack/fact.ts';
 import { placementsFact } from '../../src/rack/placement/observed/fact.ts';
-import type { Effect } from '../../src/sim/hosts/records.ts';
+import type { RecordedEffect } from '../../src/sim/hosts/records.ts';
 
 /** The effect of a command on a node, in the terms of a plan. */
 interface Disturbance {
@@ -14,7 +14,7 @@ interface Disturbance {
 const networkTools: readonly string[] = ['/usr/sbin/networksetup', '/sbin/ifconfig', '/usr/libexec/PlistBuddy'];
 const rank = /^(?:system\/|\/Library\/LaunchDaemons\/)?dev\.meshwright\.rank\.(?<placement>.+?)(?:\.plist)?$/;
 
-function disturbanceOf(effect: Effect): Disturbance | undefined {
+function disturbanceOf(effect: RecordedEffect): Disturbance | undefined {
   const { node } = effect;
   switch (effect.kind) {
     case 'write':
@@ -68,7 +68,7 @@ function names({ node, effect }: Step, disturbance: Disturbance, answered: Reado
 
 /** Effects on the nodes that none of these steps lists. */
 export function unnamedEffects(
-  effects: readonly Effect[],
+  effects: readonly RecordedEffect[],
   steps: readonly Step[],
   seen: FleetObservation,
 ): readonly string[] {

@@ -29,7 +29,7 @@ import {
   startFleet,
 } from '../../src/sim/hosts/control/start-fleet.ts';
 import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
-import type { Effect } from '../../src/sim/hosts/records.ts';
+import type { RecordedEffect } from '../../src/sim/hosts/records.ts';
 import { expectNobodyBelow, type Ran, sh, wayTo } from '../rack/running.ts';
 import { controller, keptJournal, quickTiming } from './apply-rack.ts';
 import { unnamedEffects } from './converge-effects.ts';
@@ -131,7 +131,7 @@ const waysOf = ({ fleet, settled }: Parts): readonly NodeTarget[] =>
   allTargets(settled.fleet).map((name) => wayTo(fleet, name));
 
 /** The effects since the last call. */
-function newEffects(parts: Parts): readonly Effect[] {
+function newEffects(parts: Parts): readonly RecordedEffect[] {
   const effects = parts.fleet.effects().slice(parts.named);
   parts.named += effects.length;
   return effects;

@@ -99,8 +99,8 @@ describe('a Mac that accepted its password', () => {
     const happen: FleetModel['happen'] = (_node, { kind }) => {
       if (kind === 'unlock') connection = after;
     };
-    const look = (name: string) => ({ ...model.look(name), connection });
-    const fleet = await startFleet({ folder, model: { ...model, look, happen }, clockFactor: 0.001 });
+    const viewOf = (name: string) => ({ ...model.viewOf(name), connection });
+    const fleet = await startFleet({ folder, model: { ...model, viewOf, happen }, clockFactor: 0.001 });
     seenUps.length = 0;
     const unlockReturnMs = code === 'ssh/host-key-changed' ? 3_600_000 : 5_000;
     const result = await unlock('simulated', wayTo(fleet, 'studio-2').way, { ...timing, unlockReturnMs });

@@ -95,7 +95,6 @@ export function writeDouble(program: DoubledProgram, path: string): Promise<Writ
   }
 }
 
-/** Writes the package list for the double of uv, or the folder of its wheels. */
 export const doubledPackages = { list: writeRequirements, wheels: writeWheels } as const;
 
 type DoubledKeys =

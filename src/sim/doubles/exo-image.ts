@@ -83,11 +83,6 @@ export function indexedModel(shape: IndexedShape = usualShape): ReadonlyMap<stri
   return files;
 }
 
-/**
- * Writes the files of `indexedModel`.
- *
- * @param folder is created
- */
 export async function writeIndexedModel(folder: string): Promise<void> {
   for (const [path, content] of indexedModel()) await writeWithFolder(join(folder, path), content);
 }

@@ -46,20 +46,17 @@ n=${nodeProgramPath}
 exec "$n" --require "$0.network.cjs" "$@"
 `;
 
-/** The files of Node's double, with the program at the given path. */
 export const nodeDoubleFiles = (program: string): readonly NodeFile[] => [
   toolFile(program, nodeDouble),
   toolFile(`${program}.network.cjs`, network),
 ];
 
-/** The only folder in the archive, with the archive's name. */
-const folderOf = (path: string): string => basename(path, '.tar.gz');
-
 /**
  * Writes a substitute for the macOS archive of Node.js. Its program is the Node that runs this code.
  *
  * @param path of the archive, whose folder is created
- * @param program path of Node in the archive
+ * @param program path of Node in the archive; by default in a folder with the archive's name
  */
-export const writeNodeArchive = (path: string, program = `${folderOf(path)}/bin/node`): Promise<WrittenFile> =>
-  writeArchive(path, nodeDoubleFiles(program));
+export function writeNodeArchive(path: string, program?: string): Promise<WrittenFile> {
+  return writeArchive(path, nodeDoubleFiles(program ?? `${basename(path, '.tar.gz')}/bin/node`));
+}

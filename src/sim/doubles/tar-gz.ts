@@ -5,7 +5,6 @@ import { type WrittenFile, writeWithFolder } from './double-files.ts';
 interface ArchiveFile {
   /** Relative, at most 99 characters. */
   readonly path: string;
-  /** Permission bits. */
   readonly mode: number;
   readonly content: Buffer;
 }

@@ -30,37 +30,33 @@ const text = (value: string): Buffer => Buffer.concat([uint64(Buffer.byteLength(
 const entry = (key: string, type: number, value: Buffer): Buffer => Buffer.concat([text(key), uint32(type), value]);
 const number = (key: string, value: number): Buffer => entry(key, types.uint32, uint32(value));
 const words = (key: string, value: string): Buffer => entry(key, types.string, text(value));
-const list = (key: string, type: number, items: readonly Buffer[]): Buffer =>
-  entry(key, types.array, Buffer.concat([uint32(type), uint64(items.length), ...items]));
+const list = (key: string, type: number, tokens: readonly Token[], item: (token: Token) => Buffer): Buffer =>
+  entry(key, types.array, Buffer.concat([uint32(type), uint64(tokens.length), ...tokens.map(item)]));
 
-/**
- * The vocabulary: three special tokens, every byte, every printable character, and unused tokens up to a multiple of
- * 32.
- */
-function vocabulary() {
-  const special = ['<unk>', '<s>', '</s>'].map((one, index) => ({ text: one, type: index === 0 ? 2 : 3, score: 0 }));
-  const bytes = Array.from({ length: 256 }, (_, code) => ({
-    text: `<0x${code.toString(16).toUpperCase().padStart(2, '0')}>`,
-    type: 6,
-    score: 0,
-  }));
-  const printable = Array.from({ length: 95 }, (_, index) => ({
-    text: index === 0 ? '\u2581' : String.fromCharCode(32 + index),
-    type: 1,
-    score: -(32 + index),
-  }));
+interface Token {
+  readonly text: string;
+  readonly type: number;
+  readonly score: number;
+}
+
+/** Three special tokens, every byte, every printable character, and unused tokens up to a multiple of 32. */
+function vocabulary(): readonly Token[] {
+  const token = (text: string, type: number, score = 0): Token => ({ text, type, score });
+  const tokens = (length: number, make: (index: number) => Token) => Array.from({ length }, (_, index) => make(index));
+  const special = [token('<unk>', 2), token('<s>', 3), token('</s>', 3)];
+  const bytes = tokens(256, (code) => token(`<0x${code.toString(16).toUpperCase().padStart(2, '0')}>`, 6));
+  const printable = tokens(95, (index) => {
+    const text = index === 0 ? '\u2581' : String.fromCharCode(32 + index);
+    return token(text, 1, -(32 + index));
+  });
   const known = [...special, ...bytes, ...printable];
-  const unused = Array.from({ length: (32 - (known.length % 32)) % 32 }, (_, index) => ({
-    text: `<x${known.length + index}>`,
-    type: 5,
-    score: 0,
-  }));
+  const unused = tokens((32 - (known.length % 32)) % 32, (index) => token(`<x${known.length + index}>`, 5));
   return [...known, ...unused];
 }
 
 const template = "{% for m in messages %}{{ m['role'] + ': ' + m['content'] + '\n' }}{% endfor %}assistant:";
 
-function metadata(shape: TinyShape, tokens: ReturnType<typeof vocabulary>): readonly Buffer[] {
+function metadata(shape: TinyShape, tokens: readonly Token[]): readonly Buffer[] {
   return [
     words('general.architecture', 'llama'),
     words('general.name', 'tiny-random'),
@@ -75,21 +71,9 @@ function metadata(shape: TinyShape, tokens: ReturnType<typeof vocabulary>): read
     number('llama.rope.dimension_count', shape.hidden / shape.heads),
     number('llama.vocab_size', tokens.length),
     words('tokenizer.ggml.model', 'llama'),
-    list(
-      'tokenizer.ggml.tokens',
-      types.string,
-      tokens.map((one) => text(one.text)),
-    ),
-    list(
-      'tokenizer.ggml.scores',
-      types.float32,
-      tokens.map(({ score }) => float32(score)),
-    ),
-    list(
-      'tokenizer.ggml.token_type',
-      types.int32,
-      tokens.map(({ type }) => uint32(type)),
-    ),
+    list('tokenizer.ggml.tokens', types.string, tokens, (one) => text(one.text)),
+    list('tokenizer.ggml.scores', types.float32, tokens, ({ score }) => float32(score)),
+    list('tokenizer.ggml.token_type', types.int32, tokens, ({ type }) => uint32(type)),
     number('tokenizer.ggml.bos_token_id', 1),
     number('tokenizer.ggml.eos_token_id', 2),
     number('tokenizer.ggml.unknown_token_id', 0),
@@ -109,11 +93,7 @@ interface Tensor {
 function tensorsOf({ layers, hidden, heads, kvHeads, intermediate }: TinyShape, tokens: number): readonly Tensor[] {
   const kv = (kvHeads * hidden) / heads;
   const norm = (name: string): Tensor => ({ name: `${name}.weight`, dims: [hidden], isNorm: true });
-  const matrix = (name: string, ...dims: readonly number[]): Tensor => ({
-    name: `${name}.weight`,
-    dims,
-    isNorm: false,
-  });
+  const matrix = (name: string, ...dims: number[]): Tensor => ({ name: `${name}.weight`, dims, isNorm: false });
   const layer = (index: number): readonly Tensor[] => {
     const at = `blk.${index}.`;
     return [
@@ -160,9 +140,7 @@ function halfBits(value: number): number {
 const firstPrintable = 259;
 const printableCount = 95;
 
-/**
- * Whether this output row is zero. Rows of unprintable tokens are zero, so that the model never prefers such a token.
- */
+/** The output rows of unprintable tokens are zero, so that the model never prefers such a token. */
 const isSilent = ({ name, dims }: Tensor, index: number): boolean => {
   if (name !== 'output.weight') return false;
   const token = Math.floor(index / (dims[0] ?? 1));

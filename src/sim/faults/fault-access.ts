@@ -13,7 +13,6 @@ const dropAfterBytes = 1_900;
 /** Far more than an observation's measurement error. */
 const skewSeconds = 420;
 
-/** Faults that affect access to a Mac. */
 export const accessFaults = {
   /** After a power loss the Mac waits for a password before it starts macOS; its host restarts it. */
   'filevault-locked': defineMacFault(
@@ -22,7 +21,6 @@ export const accessFaults = {
     ({ connection }) => connection.filevault,
   ),
 
-  /** Every connection breaks during a transfer. */
   'connection-drop': defineMacFault(`every connection breaks after ${dropAfterBytes} bytes from the node`, (mac) =>
     withConnection(mac, { dropAfterBytes }),
   ),
@@ -32,7 +30,6 @@ export const accessFaults = {
     clockOffsetSeconds: mac.clockOffsetSeconds + skewSeconds,
   })),
 
-  /** The service was disabled in Sharing, or with launchctl. */
   'remote-login-off': defineMacFault(
     'Remote Login is off: open connections continue, new ones are refused',
     (mac) =>
@@ -40,7 +37,6 @@ export const accessFaults = {
     ({ connection }) => connection.isRemoteLoginOff,
   ),
 
-  /** The sudoers drop-in is missing. */
   'sudo-denied': defineMacFault('sudo asks for a password', (mac) => ({ ...mac, sudo: 'needs-password' })),
 
   /** A Mac after its first setup: an account with a password, Remote Login on, and no trace of meshwright. */

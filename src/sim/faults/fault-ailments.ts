@@ -1,20 +1,12 @@
-import {
-  type Ailments,
-  ailing,
-  type MacState,
-  macNamed,
-  peerAt,
-  type SimulatedFleet,
-  withMac,
-} from '../model/fleet.ts';
+import { ailing, type MacState, macNamed, peerAt, type SimulatedFleet, withMac } from '../model/fleet.ts';
 import { withBridgeInterface } from '../model/network.ts';
 import { isRdmaLive } from '../model/rdma.ts';
 import { aims, defineFault, defineMacFault, type Fault } from './fault.ts';
 
 /** Defines a fault that sets one condition of a Mac; `already` is the refusal if the Mac already has this condition. */
-const defineAilment = <K extends keyof Ailments>(
+const defineAilment = <K extends keyof MacState['ailments']>(
   summary: string,
-  [key, value]: readonly [key: K, value: Ailments[K]],
+  [key, value]: readonly [key: K, value: MacState['ailments'][K]],
   already: string,
   shown?: (mac: MacState) => unknown,
 ): Fault =>
@@ -35,7 +27,6 @@ const withDeadPort = (fleet: SimulatedFleet, node: string, receptacle: number): 
 /** Too little for any model, but enough for a lease and a record. */
 const roomLeftBytes = 65_536;
 
-/** Faults in a Mac's system other than its settings. */
 export const ailmentFaults = {
   /** The kernel's state after a long idle time or a hot replug (exo issue 1973); only a reboot clears it. */
   'rdma-hang': defineAilment(
@@ -51,16 +42,13 @@ export const ailmentFaults = {
     (fleet, end) => {
       const peer = peerAt(fleet, end);
       if (peer === undefined) return 'no Mac is at the other end of the cable';
-      const isDead = macNamed(fleet, end.node)?.ailments.deadReceptacles.includes(end.receptacle) === true;
-      if (isDead) return 'the port is already dead';
+      if (macNamed(fleet, end.node)?.ailments.deadReceptacles.includes(end.receptacle))
+        return 'the port is already dead';
       return withDeadPort(withDeadPort(fleet, end.node, end.receptacle), peer.mac.name, peer.receptacle.number);
     },
   ),
 
-  /**
-   * The result of many failed starts: the output of `ibv_devinfo` is unchanged, but no program gets a protection
-   * domain.
-   */
+  /** After many failed starts, the output of `ibv_devinfo` is unchanged, but no program gets a protection domain. */
   'pd-leak': defineAilment(
     'all protection domains are used up, so no program can open an RDMA device, until a reboot',
     ['lacksDomains', true],
@@ -111,10 +99,10 @@ export const ailmentFaults = {
   /** macOS kills a process that takes too much memory, and the memory stays wired: 233 starts in a row (omlx issue 2184). */
   'restart-storm': defineMacFault(
     'each rank is killed right after its start and leaves a quarter of the memory wired, until a reboot',
-    (mac) =>
-      mac.ailments.killsRanks
-        ? 'its ranks are already being killed'
-        : ailing(mac, { killsRanks: true, leaksWired: true }),
+    (mac) => {
+      if (mac.ailments.killsRanks) return 'its ranks are already being killed';
+      return ailing(mac, { killsRanks: true, leaksWired: true });
+    },
     ({ ailments }) => ailments.killsRanks,
   ),
 
@@ -125,24 +113,20 @@ export const ailmentFaults = {
     'its swap is already in use',
   ),
 
-  /** macOS recreates the bridge immediately, and again at every boot. */
   'bridge-rebuilt': defineMacFault('macOS recreates the Thunderbolt Bridge, now and at every boot', (mac) =>
     ailing(withBridgeInterface(mac), { isBridgeRebuilt: true }),
   ),
 
-  /** The disk has no room for a model. */
   'disk-full': defineMacFault('the disk is full except for 64 KiB', (mac) =>
     ailing(mac, { diskRoomBytes: roomLeftBytes }),
   ),
 
-  /** A process blocks the shutdown until it is killed. */
   'slow-shutdown': defineAilment(
     'a shutdown takes four minutes longer, because a process does not stop',
     ['isSlowToStop', true],
     'its shutdown is already slow',
   ),
 
-  /** A Mac that is off until its button is pressed. */
   'no-return': defineAilment(
     'after a reboot, the Mac stays off until its button is pressed (sim power-on)',
     ['isStayingOff', true],
@@ -164,7 +148,6 @@ export const ailmentFaults = {
     ({ ailments }) => ailments.rankSignal,
   ),
 
-  /** A rank that the kernel or a person kills. */
   'rank-killed': defineAilment(
     'the ranks that run on it are killed (SIGKILL)',
     ['rankSignal', 'SIGKILL'],

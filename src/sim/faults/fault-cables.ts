@@ -11,7 +11,6 @@ const cablesOf = ({ cables, hanging }: SimulatedFleet): unknown => [
   hanging.map(({ end }) => linkEndText(end)).sort(),
 ];
 
-/** Defines a cabling fault. */
 const defineCabling = <T>(...[summary, aim, change]: Parameters<typeof defineFault<T>>): Fault =>
   defineFault(summary, aim, change, cablesOf);
 
@@ -23,22 +22,25 @@ const withCable = (fleet: SimulatedFleet, ends: Cable['ends']): SimulatedFleet =
   cables: [...fleet.cables, { ends, gigabitsPerSecond: 80 }],
 });
 
-const withChanged = (fleet: SimulatedFleet, cable: Cable, change: Partial<Cable>): SimulatedFleet => ({
-  ...fleet,
-  cables: fleet.cables.map((one): Cable => (one === cable ? { ...one, ...change } : one)),
-});
-
-/** Defines a fault with a dock at this end of a cable. */
-const defineDock = (summary: string, isBlind: boolean): Fault =>
+/** Defines a fault that changes the cable in this receptacle. */
+const ofCable = (
+  summary: string,
+  change: (cable: Cable, fleet: SimulatedFleet, end: LinkEnd) => Partial<Cable> | string,
+): Fault =>
   defineCabling(summary, aims.cable, (fleet, end) => {
     const cable = cableAt(fleet.cables, end);
-    if (cable === undefined || cable.dock !== undefined) return 'the cable already has a dock';
-    return withChanged(fleet, cable, { dock: { at: end, isBlind } });
+    if (cable === undefined) return 'the receptacle has no cable';
+    const changed = change(cable, fleet, end);
+    if (typeof changed === 'string') return changed;
+    return { ...fleet, cables: fleet.cables.map((one): Cable => (one === cable ? { ...one, ...changed } : one)) };
   });
 
-/** Faults of cables and links. */
+const defineDock = (summary: string, isBlind: boolean): Fault =>
+  ofCable(summary, (cable, _, end) =>
+    cable.dock === undefined ? { dock: { at: end, isBlind } } : 'the cable already has a dock',
+  );
+
 export const cableFaults = {
-  /** An undeclared cable between two free receptacles. */
   'cable-extra': defineCabling(
     'an additional cable between two free receptacles that the file does not declare',
     aims.freePair,
@@ -49,7 +51,6 @@ export const cableFaults = {
     },
   ),
 
-  /** A second cable between two Macs that are already connected. */
   'cable-doubled': defineCabling(
     'a second cable between the same two Macs, in their last free receptacles',
     aims.cable,
@@ -61,7 +62,6 @@ export const cableFaults = {
     },
   ),
 
-  /** A cable to a Mac that is not in the file. */
   'cable-foreign': defineCabling(
     'the cable in this receptacle goes to a Mac that is not in the file',
     aims.receptacle,
@@ -78,10 +78,8 @@ export const cableFaults = {
   /** A dock at this end of a cable: this end sees the peer one level deeper, the other end sees it directly. */
   'hub-between': defineDock('a dock is in between: this end sees the far Mac behind the dock', false),
 
-  /** A dock that hides its far side: this end sees only the dock, the other end sees this Mac. */
   'hub-hides-peer': defineDock('a dock is in between: this end sees only the dock, not the far Mac', true),
 
-  /** Two cable ends are in the wrong receptacles: each is in the other's place. */
   'cable-swapped': defineCabling(
     'two cable ends are exchanged: both receptacles see the wrong neighbor',
     aims.twoReceptacles,
@@ -95,7 +93,6 @@ export const cableFaults = {
     },
   ),
 
-  /** A cable that is unplugged at both ends. */
   'cable-missing': defineCabling(
     'the cable is not plugged in: both receptacles are free',
     aims.cable,
@@ -106,39 +103,23 @@ export const cableFaults = {
    * Seen on two M3 Ultras after a re-enumeration: the address stayed on an interface without a carrier, and macOS used a
    * slow USB-NCM path (avlp12/two-macstudio-m3u, 2026-08-26).
    */
-  'cable-demoted': defineCabling(
+  'cable-demoted': ofCable(
     "the carrier moves to another receptacle's interface: the address stays behind, TCP crawls, RDMA carries nothing",
-    aims.cable,
-    (fleet, end) => {
-      const cable = cableAt(fleet.cables, end);
+    (cable, fleet, end) => {
       const free = lastFree(fleet, end.node);
-      if (cable === undefined || cable.strayCarrier !== undefined) return 'its carrier has already moved';
-      if (free === undefined) return 'the Mac has no free receptacle';
-      return withChanged(fleet, cable, { strayCarrier: { at: end, on: free.receptacle } });
+      if (cable.strayCarrier !== undefined) return 'its carrier has already moved';
+      return free === undefined ? 'the Mac has no free receptacle' : { strayCarrier: { at: end, on: free.receptacle } };
     },
   ),
 
-  /** A Thunderbolt 4 cable instead of Thunderbolt 5. */
-  'cable-40g': defineCabling(
-    'a Thunderbolt 4 cable is plugged in: both ends link at 40 Gb/s',
-    aims.cable,
-    (fleet, end) => {
-      const cable = cableAt(fleet.cables, end);
-      if (cable === undefined || linkSpeed(fleet, cable) === 40) return 'the link already runs at 40 Gb/s';
-      return withChanged(fleet, cable, { gigabitsPerSecond: 40 });
-    },
+  'cable-40g': ofCable('a Thunderbolt 4 cable is plugged in: both ends link at 40 Gb/s', (cable, fleet) =>
+    linkSpeed(fleet, cable) === 40 ? 'the link already runs at 40 Gb/s' : { gigabitsPerSecond: 40 },
   ),
 
   /** A cable that passes every check but a measurement. */
-  'cable-slow': defineCabling(
+  'cable-slow': ofCable(
     'the cable carries a tenth of what the others carry, although its link speed reads the same',
-    aims.cable,
-    (fleet, end) => {
-      const cable = cableAt(fleet.cables, end);
-      return cable === undefined || cable.isSlow
-        ? 'the cable is already slow'
-        : withChanged(fleet, cable, { isSlow: true });
-    },
+    (cable) => (cable.isSlow ? 'the cable is already slow' : { isSlow: true }),
   ),
 
   /** The interface has lost its IPv4 address, and therefore its IPv4-mapped GID. */
@@ -152,7 +133,7 @@ export const cableFaults = {
       if (lost.every(({ device }) => isBridged(mac, device))) return 'its receptacles are bridged and have no address';
       const addresses = Object.fromEntries(lost.map(({ device }) => [device, 'none' as const]));
       const live = { ...mac.live, addresses: { ...mac.live.addresses, ...addresses } };
-      return withMac(fleet, mac.name, (one) => ({ ...one, live }));
+      return withMac(fleet, mac.name, () => ({ ...mac, live }));
     },
   ),
 

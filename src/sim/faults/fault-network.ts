@@ -1,18 +1,8 @@
-import {
-  ailing,
-  type MacState,
-  macNamed,
-  peerAt,
-  type ReceptacleState,
-  receptacleOf,
-  type SimulatedFleet,
-  withMac,
-} from '../model/fleet.ts';
-import { liveAddress, type NetworkService, servicesIn, withService } from '../model/network.ts';
+import { ailing, type MacState, macNamed, peerAt, receptacleOf, type SimulatedFleet, withMac } from '../model/fleet.ts';
+import { liveAddress, type ServiceState, servicesIn, withService } from '../model/network.ts';
 import { aims, defineFault, defineMacFault, type Fault } from './fault.ts';
 
-/** One receptacle's network services with a fixed address. */
-const fixedServices = (mac: MacState, device: string): readonly NetworkService[] =>
+const fixedServices = (mac: MacState, device: string): readonly ServiceState[] =>
   servicesIn(mac.preferences).filter((service) => service.device === device && service.ipv4.kind === 'manual');
 
 /** Switches the fixed services of one interface to DHCP or off, as if configd had applied it. */
@@ -40,7 +30,7 @@ const receptaclesOf = (mac: MacState, target: string): MacState['receptacles'] =
 
 /** The parts of these receptacles that show a network fault. */
 const shownAt =
-  (part: (fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState) => unknown) =>
+  (part: (...at: Parameters<typeof liveAddress>) => unknown) =>
   (fleet: SimulatedFleet, target: string): unknown => {
     const mac = macNamed(fleet, target.split(':')[0] ?? '');
     return mac === undefined ? undefined : receptaclesOf(mac, target).map((one) => part(fleet, mac, one));
@@ -62,7 +52,6 @@ const defineServices = (summary: string, kind: 'dhcp' | 'off'): Fault =>
     shownAt((_, mac, { device }) => fixedServices(mac, device).map(({ ipv4 }) => ipv4)),
   );
 
-/** Faults in a Mac's network. */
 export const networkFaults = {
   /** exo was installed: its daemon sets the network at each boot and every 30 minutes, overriding other settings. */
   'daemon-conflict': defineMacFault(
@@ -74,7 +63,6 @@ export const networkFaults = {
     ({ ailments }) => ailments.networkDaemon === 'fights',
   ),
 
-  /** Internet Sharing is on at the far end, and this end accepts its DHCP lease. */
   'internet-sharing': defineFault(
     'the far Mac shares its Internet: this end gets a lease and a default route over the cable',
     aims.cables,
@@ -82,12 +70,10 @@ export const networkFaults = {
       const shared = ends.filter((end) => peerAt(fleet, end) !== undefined);
       if (shared.length === 0) return 'no Mac is at the far end';
       return shared.reduce((before, end) => {
-        const far = withMac(before, peerAt(before, end)?.mac.name ?? '', (mac) =>
-          ailing(mac, { isSharingInternet: true }),
-        );
-        return withMac(far, end.node, (mac) =>
-          withoutFixed(mac, receptacleOf(mac, end.receptacle)?.device ?? '', 'dhcp'),
-        );
+        const peer = peerAt(before, end)?.mac.name ?? '';
+        const far = withMac(before, peer, (mac) => ailing(mac, { isSharingInternet: true }));
+        const withLease = (mac: MacState) => withoutFixed(mac, receptacleOf(mac, end.receptacle)?.device ?? '', 'dhcp');
+        return withMac(far, end.node, withLease);
       }, fleet);
     },
     shownAt(liveAddress),

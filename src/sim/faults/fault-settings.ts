@@ -10,7 +10,6 @@ const bridgeLayers = (mac: MacState): readonly boolean[] => [
   bridgeService(mac)?.isEnabled === true,
 ];
 
-/** Defines a fault that installs a different macOS. */
 const defineMacos = (summary: string, version: string): Fault =>
   defineMacFault(summary, (mac) =>
     mac.macos.version === version
@@ -18,7 +17,6 @@ const defineMacos = (summary: string, version: string): Fault =>
       : { ...mac, macos: { version, build: buildOf(version) } },
   );
 
-/** Faults in a Mac's settings. */
 export const settingFaults = {
   /** RDMA was never enabled, or an update has disabled it. */
   'rdma-disabled': defineMacFault('RDMA is off in NVRAM: no devices here, and neighbors see no RDMA service', (mac) =>
@@ -45,7 +43,6 @@ export const settingFaults = {
   /** A Mac that updated itself, or a newer Mac among older ones. */
   'macos-new': defineMacos('macOS 27.2 is installed, newer than on the other Macs', '27.2'),
 
-  /** The energy settings were reset. */
   'power-wrong': defineMacFault(
     'the Mac goes to sleep, and its setting for restarts after a power loss is inverted',
     (mac) => ({

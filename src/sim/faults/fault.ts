@@ -33,7 +33,6 @@ export interface Fault {
   readonly symptoms?: (fleet: SimulatedFleet, target: string) => unknown;
 }
 
-/** A target form with its parser. */
 interface Aim<T> {
   readonly targets: string;
   readonly aim: (fleet: SimulatedFleet, target: string) => Aimed<T>;
@@ -89,7 +88,6 @@ const refused = (detail: string, hint?: Prose): Aimed<never> => ({
   diagnostic: badTarget(detail, hint),
 });
 
-/** `NODE`: one Mac in the rack. */
 function aimAtNode(fleet: SimulatedFleet, target: string): Aimed<MacState> {
   const mac = macNamed(fleet, target);
   if (mac !== undefined) return { kind: 'aimed', at: mac, text: target };
@@ -102,17 +100,14 @@ function aimAtNode(fleet: SimulatedFleet, target: string): Aimed<MacState> {
 /** `NODE:RECEPTACLE`: one receptacle of one Mac, with or without a cable. */
 function aimAtReceptacle(fleet: SimulatedFleet, target: string): Aimed<LinkEnd> {
   const [, name = '', digits = ''] = /^(.*):(\d{1,2})$/.exec(target) ?? [];
-  if (digits === '') {
+  if (digits === '')
     return refused(`${JSON.stringify(target)} is not of the form NODE:RECEPTACLE.`, exampleHint(fleet));
-  }
   const aimed = aimAtNode(fleet, name);
   if (aimed.kind === 'refused') return aimed;
   const receptacle = receptacleOf(aimed.at, Number(digits));
   if (receptacle === undefined) {
-    return refused(
-      `${name} has no receptacle ${digits}.`,
-      `A ${aimed.at.model.id} has receptacles 1 to ${aimed.at.receptacles.length}.`,
-    );
+    const hint = `A ${aimed.at.model.id} has receptacles 1 to ${aimed.at.receptacles.length}.`;
+    return refused(`${name} has no receptacle ${digits}.`, hint);
   }
   const end = { node: aimed.at.name, receptacle: receptacle.number };
   return { kind: 'aimed', at: end, text: linkEndText(end) };
@@ -125,13 +120,12 @@ function aimAtCable(fleet: SimulatedFleet, target: string): Aimed<LinkEnd> {
   return refused(`No cable is plugged into ${aimed.text}.`, cabledHint(fleet, aimed.at.node));
 }
 
-/** A Mac's receptacles, in ascending order. */
-const endsOf = (fleet: SimulatedFleet, node: string): readonly LinkEnd[] =>
-  fleet.macs
-    .filter(({ name }) => name === node)
-    .flatMap((mac) => mac.receptacles.map(({ number }) => ({ node: mac.name, receptacle: number })));
+/** In ascending order. */
+function endsOf(fleet: SimulatedFleet, node: string): readonly LinkEnd[] {
+  const mac = macNamed(fleet, node);
+  return mac === undefined ? [] : mac.receptacles.map(({ number }) => ({ node: mac.name, receptacle: number }));
+}
 
-/** The receptacles with a cable. */
 const cabledEnds = (fleet: SimulatedFleet, node: string): readonly LinkEnd[] =>
   endsOf(fleet, node).filter((end) => cableAt(fleet.cables, end) !== undefined);
 
@@ -153,19 +147,13 @@ function aimAtTwoReceptacles(fleet: SimulatedFleet, target: string): Aimed<reado
   if (one === undefined || other === undefined || target.split(',').length > 2) {
     const known = target.includes(':') ? undefined : aimAtNode(fleet, target);
     if (known?.kind === 'refused') return known;
-    return refused(
-      `${JSON.stringify(target)} does not name two receptacles.`,
-      'Use NODE:R1,NODE:R2, or a NODE with two cables.',
-    );
+    const hint = 'Use NODE:R1,NODE:R2, or a NODE with two cables.';
+    return refused(`${JSON.stringify(target)} does not name two receptacles.`, hint);
   }
-  return aimAtBoth(aimAtReceptacle, fleet, [one, other]);
+  return aimAtBoth(aimAtReceptacle, fleet, one, other);
 }
 
-function aimAtBoth<T>(
-  aim: Aim<T>['aim'],
-  fleet: SimulatedFleet,
-  [one, other]: readonly [string, string],
-): Aimed<readonly [T, T]> {
+function aimAtBoth<T>(aim: Aim<T>['aim'], fleet: SimulatedFleet, one: string, other: string): Aimed<readonly [T, T]> {
   const first = aim(fleet, one);
   if (first.kind === 'refused') return first;
   const second = aim(fleet, other);
@@ -183,12 +171,10 @@ function aimAtFreePair(fleet: SimulatedFleet, target: string): Aimed<readonly [L
   const nodes = aimAtTwoNodes(fleet, target);
   if (nodes.kind === 'refused') return nodes;
   const [one, other] = nodes.at.map(({ name }) => lastFree(fleet, name));
-  return one === undefined || other === undefined
-    ? refused(
-        `At least one of ${nodes.text} has no free receptacle.`,
-        'Use NODE:R1,OTHER:R2 with two free receptacles.',
-      )
-    : { kind: 'aimed', at: [one, other], text: `${linkEndText(one)},${linkEndText(other)}` };
+  if (one !== undefined && other !== undefined)
+    return { kind: 'aimed', at: [one, other], text: `${linkEndText(one)},${linkEndText(other)}` };
+  const hint = 'Use NODE:R1,OTHER:R2 with two free receptacles.';
+  return refused(`At least one of ${nodes.text} has no free receptacle.`, hint);
 }
 
 /** `NODE:RECEPTACLE` with a cable, or `NODE` for all of its receptacles with a cable. */
@@ -207,10 +193,9 @@ function aimAtTwoNodes(fleet: SimulatedFleet, target: string): Aimed<readonly [M
   if (more.length > 0)
     return refused(`${JSON.stringify(target)} names more than two nodes.`, 'Use NODE or NODE,OTHER.');
   const next = fleet.macs[(fleet.macs.findIndex(({ name }) => name === one) + 1) % fleet.macs.length]?.name;
-  return aimAtBoth(aimAtNode, fleet, [one, named ?? next ?? '']);
+  return aimAtBoth(aimAtNode, fleet, one, named ?? next ?? '');
 }
 
-/** All kinds of targets except a whole Mac. */
 export const aims = {
   receptacle: { targets: 'NODE:RECEPTACLE', aim: aimAtReceptacle },
   cable: { targets: 'NODE:RECEPTACLE', aim: aimAtCable },
@@ -240,12 +225,10 @@ function distance(one: string, other: string): number {
 /** Longer words are not compared. */
 const longest = 64;
 
-/** The word that the user probably meant; undefined if none is similar. */
+/** The most similar word; undefined if none is similar. */
 export function nearestWord(typed: string, words: readonly string[]): string | undefined {
   if (typed.length > longest) return undefined;
-  const ranked = words
-    .map((word) => ({ word, away: distance(typed, word) }))
-    .sort((one, other) => one.away - other.away);
-  const [best] = ranked;
+  const ranked = words.map((word) => ({ word, away: distance(typed, word) }));
+  const [best] = ranked.sort((one, other) => one.away - other.away);
   return best !== undefined && best.away <= Math.max(2, Math.floor(best.word.length / 3)) ? best.word : undefined;
 }

@@ -25,7 +25,6 @@ export interface ActiveFault {
   readonly target: string;
 }
 
-/** The fault with this name, or the diagnostic `sim/unknown-fault`. */
 export function parseFault(
   name: string,
   target: string,

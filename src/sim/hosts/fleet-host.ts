@@ -12,7 +12,6 @@ import type { NodeRoot } from './node-root.ts';
 import { createRecords, type EffectAct, type ExecRecord, type NodeRecords } from './records.ts';
 import type { KeyFile, NodeKeys } from './ssh/host-keys.ts';
 
-/** One run of a fleet, from the host's perspective. */
 export interface HostRun {
   readonly runId: string;
   /** Used only by this run. Each node's disk is in `roots/NODE`. */
@@ -27,9 +26,8 @@ export interface HostRun {
 export interface HostedNode {
   readonly name: string;
   readonly user: string;
-  readonly look: () => NodeView;
-  /** Whether the files of an earlier run are reused as this Mac's disk. */
-  readonly isKept: boolean;
+  readonly readModel: () => NodeView;
+  readonly reusesDisk: boolean;
   /** Boots the Mac in the model and updates all of its files. */
   readonly startModel: () => Promise<void>;
   /** Unlocks FileVault in the model and updates all of its files. */
@@ -42,7 +40,6 @@ export interface HostedNode {
   readonly preferredPort?: number;
 }
 
-/** The host-specific parts of a node. */
 interface NodePlace {
   /** Identifies the fleet; the first part of every mark. */
   readonly runId: string;
@@ -61,14 +58,10 @@ interface NodePlace {
   /** Starts processes that must run before the node's services. */
   readonly startProcesses?: (mark: string) => Promise<void>;
   readonly endProcesses: () => Promise<void>;
-  /**
-   * Disconnects the node from its network, because a Mac without power does not answer. Absent if the host cannot do
-   * that.
-   */
+  /** Disconnects the node, because a Mac without power does not answer. Absent if the host cannot do that. */
   readonly fallSilent?: () => Promise<void>;
   /** Commands received over SSH, if the host does not record them itself. */
   readonly execs?: () => readonly ExecRecord[];
-  /** Releases the node's resources when the fleet stops. */
   readonly close?: () => Promise<void>;
 }
 
@@ -84,19 +77,16 @@ export interface ServedNode {
 
 interface NodeServer {
   readonly serve: (client: Socket, connection: number) => void;
-  /**
-   * Whether a client that has finished sending still receives the remaining output. Not needed for a server that closes
-   * its own side.
-   */
+  /** Needed for a server that does not close its own side: a client that has finished sending still receives output. */
   readonly allowHalfOpen?: boolean;
   /** Opens and closes the node's own port 22, if it has one, together with the SSH port. */
   readonly setInside?: (isOpen: boolean) => void;
 }
 
 /** The state that all parts of a node share: its view of the model, and its boot session. */
-function createNodeState({ name, look }: HostedNode, { disk, runId, files, filesOf }: NodePlace) {
+function createNodeState({ name, readModel }: HostedNode, { disk, runId, files, filesOf }: NodePlace) {
   const unknownFile = join(disk, '.sim/unknown');
-  const view = look();
+  const view = readModel();
   const now = { view, boot: view.bootCount, isAsleep: true };
   const mark = (): string => `${runId}.${name}.${now.boot}`;
   return {
@@ -104,7 +94,6 @@ function createNodeState({ name, look }: HostedNode, { disk, runId, files, files
     known: {
       /** The node's view of the model at the last rendering. */
       view: (): NodeView => now.view,
-      /** Number of the current boot session, from 0. */
       boot: (): number => now.boot,
       /** `<run id>.<node>.<boot>`, which is in the environment of every process of the current boot session. */
       mark,
@@ -114,7 +103,7 @@ function createNodeState({ name, look }: HostedNode, { disk, runId, files, files
     unknown: async (): Promise<readonly string[]> =>
       (await readFile(unknownFile, 'utf8')).split('\n').filter((line) => line !== ''),
     renderFiles: async (): Promise<void> => {
-      now.view = look();
+      now.view = readModel();
       await files.update(await filesOf(now.view, mark()), now.view.hasKey, now.view.mac);
     },
   };
@@ -122,7 +111,7 @@ function createNodeState({ name, look }: HostedNode, { disk, runId, files, files
 
 /** Writes a node's files, boots it and opens its SSH port. The first {@link SimulatedNode.wake} starts its services. */
 export async function createNode(options: HostedNode, place: NodePlace) {
-  const { name, scaledMs, intervalMs, look } = options;
+  const { name, scaledMs, intervalMs, readModel } = options;
   const { disk, root, files, keys } = place;
   const { now, known, unknown, renderFiles } = createNodeState(options, place);
   const { mark, objectTo } = known;
@@ -142,7 +131,6 @@ export async function createNode(options: HostedNode, place: NodePlace) {
   const run: RunNode = { port: ssh.port, hostKey, prebootKey, root, user: options.user };
   return {
     name,
-    /** The folder that represents `/`, as a path for this process. */
     disk,
     ...known,
     unknown,
@@ -152,7 +140,7 @@ export async function createNode(options: HostedNode, place: NodePlace) {
     isExchanged: (): boolean => files.isOfAnother(now.view.mac),
     /** Starts a new boot session for all processes that start from now on. */
     begin: (): void => {
-      now.boot = look().bootCount;
+      now.boot = readModel().bootCount;
       now.isAsleep = true;
     },
     run,
@@ -164,12 +152,9 @@ export async function createNode(options: HostedNode, place: NodePlace) {
         ? records.counts()
         : { ...records.counts(), execs: execs().length, channels: execs().length },
     execs,
-    /**
-     * Updates files and connection to match the model. If the Mac was replaced, the update waits until the old Mac is
-     * off.
-     */
+    /** If the Mac was replaced, the update waits until the old Mac is off. */
     render: async (): Promise<void> => {
-      now.view = look();
+      now.view = readModel();
       // The disk of a running Mac cannot be exchanged.
       if (life.power() === 'up' && files.isOfAnother(now.view.mac)) return;
       await renderFiles();
@@ -194,7 +179,6 @@ export async function createNode(options: HostedNode, place: NodePlace) {
 
 export type SimulatedNode = Awaited<ReturnType<typeof createNode>>;
 
-/** A host's resources for one run. */
 export interface OpenHost {
   readonly createNode: (node: HostedNode) => Promise<SimulatedNode>;
   /** Updates the network between the nodes after a change in the model. */
@@ -366,8 +350,7 @@ async function openSshServer(
     if (dropAfterBytes !== undefined) dropAfter(client, dropAfterBytes);
     serve(client, records.counts().connections);
   });
-  const isThere = preferredPort !== undefined && (await listenOn(server, preferredPort));
-  if (!isThere) await listenOn(server, 0);
+  if (preferredPort === undefined || !(await listenOn(server, preferredPort))) await listenOn(server, 0);
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
 
@@ -402,15 +385,13 @@ async function openSshServer(
     refuse,
     cut,
     /**
-     * Opens or closes the port as the model requires. If the Mac is not up, the port opens after its boot. Open
-     * connections continue.
+     * Opens or closes the port to match the model, but opens it only for a Mac that is up. Open connections continue.
      */
     follow,
     /** Accepts connections but never answers, like a Mac without power, until it listens again. */
     fallSilent: (): void => {
       isSilent = true;
     },
-    /** Refuses and closes all connections permanently. */
     close: (): Promise<void> =>
       new Promise((resolve) => {
         server.close(() => resolve());

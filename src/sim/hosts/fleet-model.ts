@@ -1,74 +1,57 @@
 import type { Diagnostic, NonEmpty } from '../../diagnostics/diagnostic.ts';
-import type { Ailments, ConnectionState } from '../model/fleet.ts';
+import type { MacState } from '../model/fleet.ts';
 import type { MacEvent } from '../model/history.ts';
 import type { NodeFile } from '../model/node-files.ts';
-import type { Reach, Wiring } from '../model/wiring.ts';
-import type { Write } from '../tools/registry.ts';
+import type { UsableAddresses, Wiring } from '../model/wiring.ts';
+import type { Write, Written } from '../tools/registry.ts';
 
-export interface ActiveFault {
-  /** The text as entered, such as `cable-missing studio-1:3`. */
+export interface FaultText {
+  /** As entered, such as `cable-missing studio-1:3`. */
   readonly text: string;
 }
 
-/** The reason why nothing changed. */
 interface Refusal {
   readonly kind: 'refused';
   readonly diagnostics: NonEmpty<Diagnostic>;
 }
 
 /** The result of changing faults: all active faults. */
-export type FaultAnswer = { readonly kind: 'done'; readonly faults: readonly ActiveFault[] } | Refusal;
+export type FaultAnswer = { readonly kind: 'done'; readonly faults: readonly FaultText[] } | Refusal;
 
 /** The result of moving plugs: descriptions of the moves. */
 export type ActsAnswer = { readonly kind: 'done'; readonly done: readonly string[] } | Refusal;
 
-/** A node's current state, as far as the host needs it. */
-export interface NodeView {
-  readonly connection: ConnectionState;
+export interface NodeView extends Pick<MacState, 'connection' | 'password' | 'hasKey' | 'ailments'> {
   /** Hardware UUID of the Mac at this node; absent if it is always the same Mac. */
   readonly mac?: string;
-  /** The password of the ssh user. */
-  readonly password: string;
-  /** Whether this computer's key is in `~/.ssh/authorized_keys`, unless the node itself changed that. */
-  readonly hasKey: boolean;
-  readonly ailments: Ailments;
   /** Whether pmset lets the Mac boot by itself after a power failure. */
   readonly comesBackAfterPowerLoss: boolean;
   readonly files: readonly NodeFile[];
   /** Number of the current boot session, from 0; part of the mark of every process. */
   readonly bootCount: number;
   /** The addresses that the Mac can currently use; absent if there are none. */
-  readonly reach?: Reach;
+  readonly reach?: UsableAddresses;
   /** Its interfaces and cables; absent for a model without a network. */
   readonly wiring?: Wiring;
 }
 
-/** A tool's output and exit code. */
 export interface ToolAnswer {
   readonly stdout: string;
   readonly stderr: string;
   readonly exitCode: number;
 }
 
-/** A tool's answer to a write. */
-interface WriteAnswer extends ToolAnswer {
-  /** False if the tool only printed its usage. */
-  readonly isKnown: boolean;
+interface WriteAnswer extends Omit<Written, 'fleet'> {
   /** False if the tool only read, or refused. */
   readonly isChange: boolean;
-  /** The power change that follows. */
-  readonly power?: 'restart' | 'off';
 }
 
-/**
- * The host's interface to the model of a fleet: nodes, their state and their faults. The host reads the model again
- * after every change.
- */
+/** The host reads the model again after every change. */
 export interface FleetModel {
   readonly name: string;
   readonly nodes: readonly { readonly name: string; readonly user: string }[];
-  readonly look: (node: string) => NodeView;
-  readonly faults: () => readonly ActiveFault[];
+  readonly viewOf: (node: string) => NodeView;
+  readonly faults: () => readonly FaultText[];
   /** Sets a fault; `words` are the fault's name and arguments, as entered. */
   readonly setFault: (words: readonly string[]) => FaultAnswer;
   /** Clears the faults that match these arguments; without arguments, all faults. */
@@ -77,7 +60,6 @@ export interface FleetModel {
   readonly write: (write: Write) => WriteAnswer;
   /** Updates the network preferences of this node's Mac to `text`, because the node has changed the rendered file. */
   readonly reread: (node: string, text: string) => void;
-  /** Applies an event to the Mac of this node. */
   readonly happen: (node: string, event: MacEvent) => void;
   /**
    * Performs the manual steps that the declared state needs. Returns descriptions of the steps without a period, and
@@ -86,8 +68,8 @@ export interface FleetModel {
   readonly hands: () => { readonly done: readonly string[]; readonly restarts: readonly string[] };
   /** Moves plugs, as in `move studio-1:2 studio-1:3`: either all of them or none. */
   readonly act: (words: readonly string[]) => ActsAnswer;
-  /** Whether this node existed in an earlier run, so that its disk is kept. */
-  readonly isKept: (node: string) => boolean;
+  /** Whether this node existed in an earlier run, whose disk it reuses. */
+  readonly reusesDisk: (node: string) => boolean;
   /** The whole state as text; undefined if the model cannot be saved. */
   readonly save: () => string | undefined;
 }

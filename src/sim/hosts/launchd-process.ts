@@ -6,7 +6,6 @@ import type { JobSignal } from '../launchd/launchd-state.ts';
 import type { ProcessGroups } from './processes.ts';
 import { accountVariable, homeOf, markVariable, rootMarkVariable } from './ssh/ssh-user.ts';
 
-/** The node on which a job starts. */
 interface JobPlace {
   readonly name: string;
   /** Absolute path of the folder that represents `/`. */
@@ -19,14 +18,14 @@ interface JobPlace {
 }
 
 /** A started job; `pid` is the number of the job's first process and process group. */
-export interface JobProcess {
+export interface StartedJob {
   readonly pid: number;
   /** Signals only the job's first process, never a later process with the same number. */
   readonly signal: (name: JobSignal) => void;
 }
 
 /** Starts a job and reports its exit. Undefined if its program, its folder or its output files are missing. */
-export type StartJob = (job: JobDefinition, onEnd: (exit: Exit, pid: number) => void) => JobProcess | undefined;
+export type StartJob = (job: JobDefinition, onEnd: (exit: Exit, pid: number) => void) => StartedJob | undefined;
 
 /** Variable with the path of the link table, for every process of a simulated launchd. */
 const linkTableVariable = 'MESHWRIGHT_LINK_TABLE';
@@ -117,10 +116,5 @@ export const startBelow =
       place.groups.leaderEnded(pid);
       onEnd(exitOf(code, signal), pid);
     });
-    return {
-      pid,
-      signal: (name) => {
-        child.kill(name);
-      },
-    };
+    return { pid, signal: (name) => void child.kill(name) };
   };

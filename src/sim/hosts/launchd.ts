@@ -17,10 +17,10 @@ import {
   printText,
   signals,
 } from '../launchd/launchd-state.ts';
-import { plistText, readPlist } from '../model/plist.ts';
+import { isDict, plistText, readPlist } from '../model/plist.ts';
 import type { Write } from '../tools/registry.ts';
 import type { ToolAnswer } from './fleet-model.ts';
-import type { JobProcess, StartJob } from './launchd-process.ts';
+import type { StartedJob, StartJob } from './launchd-process.ts';
 import { replaceFile } from './replace-file.ts';
 import { createTurns } from './turns.ts';
 
@@ -64,20 +64,20 @@ function createShown(options: LaunchdOptions, files: ReturnType<typeof launchdFi
 export function createLaunchd(options: LaunchdOptions) {
   const files = launchdFiles(options.root);
   const shown = createShown(options, files);
-  const tell = (event: LaunchdEvent): void => {
+  const handle = (event: LaunchdEvent): void => {
     const { state, acts } = launchdTransition(shown.state(), event);
     shown.become(state);
     for (const act of acts) runner.perform(act);
   };
-  const runner = createRunner(options, tell);
+  const runner = createRunner(options, handle);
   let isOver = false;
   let isUp = false;
   const core = (isCurrent = runner.untilCut()): LaunchdCore => ({
     ...shown,
     files,
     options,
-    tell: (event) => {
-      if (isCurrent() && !isOver) tell(event);
+    handle: (event) => {
+      if (isCurrent() && !isOver) handle(event);
     },
   });
   const end = (): void => {
@@ -91,8 +91,8 @@ export function createLaunchd(options: LaunchdOptions) {
   };
   return {
     /** Runs a launchctl command; resolves when it is complete. `bootout` waits for the process to exit. */
-    launchctl: async (request: Pick<Write, 'args' | 'isRoot'>): Promise<ToolAnswer> =>
-      isUp ? answerLaunchctl(core(), request) : refusals.down,
+    launchctl: async (call: LaunchctlCall): Promise<ToolAnswer> =>
+      isUp ? answerLaunchctl(core(), call) : refusals.down,
     /** Boots macOS: loads the jobs in /Library/LaunchDaemons and starts those that run at load. */
     boot: async (): Promise<void> => {
       end();
@@ -105,13 +105,10 @@ export function createLaunchd(options: LaunchdOptions) {
       isUp = isCurrent() && !isOver;
       await shown.settled();
     },
-    /**
-     * Shuts macOS down: sends TERM to every job, and KILL after the job's exit timeout. Resolves when all jobs have
-     * exited.
-     */
+    /** Sends TERM to every job, and KILL after its exit timeout. Resolves when all jobs have exited. */
     shutdown: async (): Promise<void> => {
       isUp = false;
-      for (const label of shown.state().services.keys()) tell({ kind: 'unload', label });
+      for (const label of shown.state().services.keys()) handle({ kind: 'unload', label });
       await shown.until(({ services }) => services.size === 0);
       end();
     },
@@ -131,8 +128,8 @@ export type Launchd = ReturnType<typeof createLaunchd>;
  * Performs launchd's decisions with real processes and a scaled clock, and reports the results. `started` and
  * `not-started` are reported during the action itself. The timers do not keep the simulator alive.
  */
-function createRunner({ startJob, scaledMs, intervalMs }: LaunchdOptions, tell: (event: LaunchdEvent) => void) {
-  const running = new Map<string, JobProcess>();
+function createRunner({ startJob, scaledMs, intervalMs }: LaunchdOptions, handle: (event: LaunchdEvent) => void) {
+  const running = new Map<string, StartedJob>();
   const startedAtMs = new Map<string, number>();
   /** Number of power cuts. Requests, exits and timers from before a cut are ignored. */
   let life = 0;
@@ -149,12 +146,12 @@ function createRunner({ startJob, scaledMs, intervalMs }: LaunchdOptions, tell: 
     const isCurrent = untilCut();
     const onEnd = (exit: Exit, pid: number): void => {
       if (running.get(label)?.pid === pid) running.delete(label);
-      if (isCurrent()) tell({ kind: 'ended', label, exit });
+      if (isCurrent()) handle({ kind: 'ended', label, exit });
     };
     const child = startJob(job, onEnd);
     startedAtMs.set(label, Date.now());
     if (child !== undefined) running.set(label, child);
-    tell(child === undefined ? { kind: 'not-started', label } : { kind: 'started', label, pid: child.pid });
+    handle(child === undefined ? { kind: 'not-started', label } : { kind: 'started', label, pid: child.pid });
   };
   return {
     perform: (act: LaunchdAct): void => {
@@ -174,14 +171,13 @@ function createRunner({ startJob, scaledMs, intervalMs }: LaunchdOptions, tell: 
           break;
         case 'wake': {
           const atMs = (startedAtMs.get(label) ?? 0) + scaledMs(act.seconds * 1000);
-          later(Math.max(0, atMs - Date.now()), () => tell({ kind: 'due', label }));
+          later(Math.max(0, atMs - Date.now()), () => handle({ kind: 'due', label }));
           break;
         }
         case 'recur':
-          later(intervalMs(act.seconds * 1000), () => tell({ kind: 'interval', label, job: act.job }));
+          later(intervalMs(act.seconds * 1000), () => handle({ kind: 'interval', label, job: act.job }));
       }
     },
-    /** Running processes that launchd started. */
     processes: () => [...running].map(([label, { pid }]) => ({ label, pid })),
     /** Returns a check that power was not cut since this call. */
     untilCut,
@@ -214,14 +210,10 @@ function launchdFiles(root: string) {
   const folder = root + printFolder;
   let written: ReadonlyMap<string, string> = new Map();
   const turn = createTurns();
-  /**
-   * The services that launchctl has disabled (true) or enabled (false), from macOS's file. Empty if the file is not a
-   * valid list.
-   */
+  /** From macOS's file: disabled (true) or enabled (false), by label. Empty if the file is not a valid list. */
   const readOverrides = async (path: string): Promise<ReadonlyMap<string, boolean>> => {
     const reading = readPlist(await readFile(root + path, 'utf8').catch(() => ''));
-    if (reading.kind === 'refused' || typeof reading.value !== 'object' || Array.isArray(reading.value))
-      return new Map();
+    if (reading.kind === 'refused' || !isDict(reading.value)) return new Map();
     const entries = Object.entries(reading.value);
     return new Map(entries.flatMap(([label, flag]) => (typeof flag === 'boolean' ? [[label, flag] as const] : [])));
   };
@@ -266,8 +258,7 @@ function launchdFiles(root: string) {
 interface LaunchdCore extends ReturnType<typeof createShown> {
   readonly files: ReturnType<typeof launchdFiles>;
   readonly options: LaunchdOptions;
-  /** Applies the event, with real processes. */
-  readonly tell: (event: LaunchdEvent) => void;
+  readonly handle: (event: LaunchdEvent) => void;
 }
 
 const failed = (exitCode: number, ...lines: readonly string[]): ToolAnswer => ({
@@ -292,7 +283,6 @@ const refusals = {
   down: failed(125, '125: Domain does not support specified action'),
   noProcess: failed(3, 'No process to signal.'),
   noService: (label: string) => failed(113, `Could not find service "${label}" in domain for system`),
-  /** The answer without root. */
   notPermitted: (what: string) => failed(1, `${what}: 1: Operation not permitted`),
 } as const;
 
@@ -301,7 +291,7 @@ const launchctlUsage = failed(64, 'Usage: launchctl <subcommand> ... | help [sub
 
 /** Loads a valid definition. `objection` gives the text that is recorded for a key that is not simulated. */
 async function load(core: LaunchdCore, path: string, objection: (key: string) => string): Promise<ToolAnswer> {
-  const { files, options, state, tell } = core;
+  const { files, options, state, handle } = core;
   const reading = await files.readDefinition(path);
   if (reading.kind === 'not-simulated') options.objectTo(objection(reading.key));
   if (reading.kind !== 'job') return refusals.bootstrap;
@@ -309,45 +299,40 @@ async function load(core: LaunchdCore, path: string, objection: (key: string) =>
   if (isDisabled(state(), job)) return refusals.disabled;
   await options.beforeLoad([...job.words, ...Object.values(job.environment)]);
   if (state().services.has(job.label)) return refusals.bootstrap;
-  tell({ kind: 'load', job, path });
+  handle({ kind: 'load', job, path });
   return succeeded();
 }
 
 /** Unloads a service and waits until it is gone. A second bootout in the meantime reports that one is in progress. */
-async function bootout({ state, tell, until }: LaunchdCore, label: string): Promise<ToolAnswer> {
+async function bootout({ state, handle, until }: LaunchdCore, label: string): Promise<ToolAnswer> {
   const phase = state().services.get(label)?.phase;
   if (phase === undefined) return refusals.notLoaded;
   if (phase.kind === 'stopping' && phase.next === 'unload') return refusals.inProgress;
-  tell({ kind: 'unload', label });
+  handle({ kind: 'unload', label });
   await until(({ services }) => !services.has(label));
   return succeeded();
 }
 
-async function kickstart(
-  { state, tell, until }: LaunchdCore,
-  label: string,
-  isKilling: boolean,
-  isPrinting: boolean,
-): Promise<ToolAnswer> {
+async function kickstart({ state, handle, until }: LaunchdCore, label: string, flags: string): Promise<ToolAnswer> {
   const phase = state().services.get(label)?.phase;
   if (phase === undefined) return refusals.noService(label);
   if (phase.kind === 'stopping' && phase.next === 'unload') return refusals.inProgress;
-  tell({ kind: 'kick', label, isKilling });
+  handle({ kind: 'kick', label, isKilling: flags.includes('k') });
   await until(({ services }) => services.get(label)?.phase.kind !== 'stopping');
   const pid = pidOf(state().services.get(label));
-  return succeeded(isPrinting && pid !== undefined ? `${pid}\n` : '');
+  return succeeded(flags.includes('p') && pid !== undefined ? `${pid}\n` : '');
 }
 
-function kill({ state, tell }: LaunchdCore, label: string, signal: JobSignal): ToolAnswer {
+function kill({ state, handle }: LaunchdCore, label: string, signal: JobSignal): ToolAnswer {
   const service = state().services.get(label);
   if (service === undefined) return refusals.noService(label);
   if (pidOf(service) === undefined) return refusals.noProcess;
-  tell({ kind: 'signal', label, signal });
+  handle({ kind: 'signal', label, signal });
   return succeeded();
 }
 
-async function override({ files, tell, state }: LaunchdCore, label: string, isDisabledNow: boolean) {
-  tell({ kind: 'override', label, isDisabled: isDisabledNow });
+async function override({ files, handle, state }: LaunchdCore, label: string, isDisabledNow: boolean) {
+  handle({ kind: 'override', label, isDisabled: isDisabledNow });
   await files.writeOverrides(overridesPath, state().overrides);
   return succeeded();
 }
@@ -374,14 +359,10 @@ function parseKickstart(words: readonly string[]): LaunchctlCommand | undefined 
   const [target, ...more] = words.slice(flags.length);
   const label = labelIn('system', target);
   if (label === undefined || more.length > 0 || !flags.every((flag) => /^-[kp]+$/.test(flag))) return undefined;
-  const letters = flags.join('');
-  return {
-    withoutRoot: refusals.notPermitted(`Could not kickstart service "${label}"`),
-    run: (core) => kickstart(core, label, letters.includes('k'), letters.includes('p')),
-  };
+  const withoutRoot = refusals.notPermitted(`Could not kickstart service "${label}"`);
+  return { withoutRoot, run: (core) => kickstart(core, label, flags.join('')) };
 }
 
-/** The command for these arguments; `undefined` if it is not simulated. */
 function parseLaunchctl(args: readonly string[], isRoot: boolean): LaunchctlCommand | undefined {
   const [verb = '', first = '', second, ...more] = args;
   if (verb === 'kickstart') return parseKickstart(args.slice(1));
@@ -410,11 +391,10 @@ function parseLaunchctl(args: readonly string[], isRoot: boolean): LaunchctlComm
   return { withoutRoot, run: ({ files }) => files.overrideAgent(agent, verb === 'disable').then(() => succeeded()) };
 }
 
+type LaunchctlCall = Pick<Write, 'args' | 'isRoot'>;
+
 /** Runs one launchctl command and answers when it is complete, including its files. */
-async function answerLaunchctl(
-  core: LaunchdCore,
-  { args, isRoot }: Pick<Write, 'args' | 'isRoot'>,
-): Promise<ToolAnswer> {
+async function answerLaunchctl(core: LaunchdCore, { args, isRoot }: LaunchctlCall): Promise<ToolAnswer> {
   const command = parseLaunchctl(args, isRoot);
   if (command === undefined) {
     core.options.objectTo(`/bin/launchctl ${args.length}:${args.join(' ').replaceAll('\n', '?')}`);

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import { createServer } from 'node:net';
-import type { Reach } from '../model/wiring.ts';
+import type { UsableAddresses } from '../model/wiring.ts';
 import { linkTablePath } from './launchd-process.ts';
 import { replaceFile } from './replace-file.ts';
 import { createTurns } from './turns.ts';
@@ -60,7 +60,7 @@ interface LinkPair {
  * The table of one node, sorted: the addresses on which its processes can currently listen and to which they can
  * connect. A line is `10.77.0.1:51000 127.0.0.1:23211`.
  */
-function linkTableText(pairs: readonly LinkPair[], node: string, reach: Reach | undefined): string {
+function linkTableText(pairs: readonly LinkPair[], node: string, reach: UsableAddresses | undefined): string {
   const isReached = (pair: LinkPair): boolean => {
     const host = pair.address.slice(0, pair.address.lastIndexOf(':'));
     if (pair.node === node && (host === loopback || reach?.own.includes(host))) return true;
@@ -71,7 +71,7 @@ function linkTableText(pairs: readonly LinkPair[], node: string, reach: Reach | 
 }
 
 /** The names and addresses at which this node reaches a port on which one socket listens everywhere. */
-function everywhereLines(pair: LinkPair, node: string, reach: Reach | undefined): readonly string[] {
+function everywhereLines(pair: LinkPair, node: string, reach: UsableAddresses | undefined): readonly string[] {
   if (pair.isEverywhere !== true || reach === undefined) return [];
   const { own, far, named = [] } = reach;
   const hosts = [...own.map((address) => ({ node, address })), ...far, ...named].filter(
@@ -147,14 +147,14 @@ export const linkNamesPath = '/.sim/link-names';
 /** File with the addresses that a node can use, for the error of a connection to an address without a place. */
 const linkReachPath = '/.sim/link-reach';
 
-const linkReachText = (reach: Reach | undefined): string =>
+const linkReachText = (reach: UsableAddresses | undefined): string =>
   [
     ...(reach?.own ?? []).map((address) => `own ${address}\n`),
     ...(reach?.far ?? []).map(({ address }) => `far ${address}\n`),
   ].join('');
 
 /** The addresses that each node can use; undefined for nodes without a cable. */
-type Reaches = ReadonlyMap<string, Reach | undefined>;
+type Reaches = ReadonlyMap<string, UsableAddresses | undefined>;
 
 /**
  * Maintains the link tables of all nodes in a fleet. Each table is a file that is replaced by a rename. Processes read
@@ -212,8 +212,7 @@ export function createLinkTables(roots: ReadonlyMap<string, string>) {
         await writeAll();
       }),
     /**
-     * Updates the tables after cables, addresses or bridges changed. The sshd of each node has the same port at all of
-     * its addresses.
+     * Call this after cables, addresses or bridges changed. Each sshd has the same port at all addresses of its node.
      */
     update: (wanted: Reaches, sshPorts: ReadonlyMap<string, number> = new Map()): Promise<void> =>
       inTurn(async () => {

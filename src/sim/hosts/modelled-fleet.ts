@@ -24,7 +24,7 @@ import {
 import { hasRdmaInSettings } from '../model/macos-builds.ts';
 import { automaticLoginOf, type NodeFile } from '../model/node-files.ts';
 import { isDict, type PlistValue, readPlist } from '../model/plist.ts';
-import { type Reach, wholeReachOf, wiringOf } from '../model/wiring.ts';
+import { type UsableAddresses, wholeReachOf, wiringOf } from '../model/wiring.ts';
 import { nodeFiles } from '../render-node.ts';
 import { defaultUser, outOfBox, simulateFleet } from '../simulate-fleet.ts';
 import type { ActsAnswer, FaultAnswer, FleetModel } from './fleet-model.ts';
@@ -36,7 +36,6 @@ function macAt({ history }: Book, node: string): MacState {
   return mac;
 }
 
-/** The model functions for changes that tools make to their Macs. */
 function toolVerbs(book: Book): Pick<FleetModel, 'write' | 'reread' | 'happen'> {
   return {
     write: (write) => {
@@ -44,8 +43,8 @@ function toolVerbs(book: Book): Pick<FleetModel, 'write' | 'reread' | 'happen'> 
       const isChange = history !== book.history;
       book.history = history;
       if (happened.kind === 'refused' || happened.written === undefined) throw new Error('a write is never refused');
-      const { stdout, stderr, exitCode, isKnown, power } = happened.written;
-      return { stdout, stderr, exitCode, isKnown, isChange, ...given({ power }) };
+      const { fleet: _, ...answer } = happened.written;
+      return { ...answer, isChange };
     },
     reread: (node, text) => {
       const read = readPlist(text);
@@ -59,7 +58,7 @@ function toolVerbs(book: Book): Pick<FleetModel, 'write' | 'reread' | 'happen'> 
   };
 }
 
-/** Moves plugs as requested, and saves the result if all moves were possible. */
+/** Moves all plugs or none. */
 function actWith(book: Book, words: readonly string[]): ActsAnswer {
   const parsed = parseHands(book.history.fleet, words);
   if (parsed.kind === 'refused') {
@@ -84,20 +83,12 @@ function seenFrom(fleet: SimulatedFleet, node: string): readonly unknown[] {
   const far = fleet.cables.flatMap(({ ends }) =>
     ends.some((end) => end.node === name) ? ends.map((end) => end.node) : [],
   );
-  return [
-    fleet.cables,
-    fleet.hanging,
-    fleet.strangers,
-    name,
-    ...[node, name, ...far].map((one) => macNamed(fleet, one)),
-  ];
+  const macs = [node, name, ...far].map((one) => macNamed(fleet, one));
+  return [fleet.cables, fleet.hanging, fleet.strangers, name, ...macs];
 }
 
-/**
- * Returns a function that renders nodes. It returns the same list of files as long as nothing visible to the node has
- * changed.
- */
-function lookWith(book: Book, named: Reach['far']): FleetModel['look'] {
+/** A node gets the same list of files as long as nothing visible to the node has changed. */
+function createViews(book: Book, named: UsableAddresses['far']): FleetModel['viewOf'] {
   const rendered = new Map<string, { readonly seen: readonly unknown[]; readonly files: readonly NodeFile[] }>();
   const render = (fleet: SimulatedFleet, node: string): readonly NodeFile[] => {
     const seen = seenFrom(fleet, node);
@@ -135,23 +126,20 @@ function lookWith(book: Book, named: Reach['far']): FleetModel['look'] {
 export function modelledFleet(desired: DesiredFleet, seed: string, saved?: string, isFactory = false): FleetModel {
   const declared = simulateFleet(desired, seed);
   if (declared.kind === 'refused') throw new FleetError(declared.diagnostics);
-  const made = isFactory
-    ? { ...declared, fleet: { ...declared.fleet, macs: declared.fleet.macs.map(outOfBox) } }
-    : declared;
+  const macs = isFactory ? declared.fleet.macs.map(outOfBox) : declared.fleet.macs;
+  const fleet = { ...declared.fleet, macs };
   const before = saved === undefined ? undefined : savedHistory(saved);
-  const book: Book = { history: before === undefined ? beginHistory(made.fleet) : adopted(before, made.fleet) };
+  const book: Book = { history: before === undefined ? beginHistory(fleet) : adopted(before, fleet) };
+  const named = desired.nodes.map(({ name, host }) => ({ node: name, address: host }));
   return {
     name: desired.name,
     nodes: desired.nodes.map((node) => ({ name: node.name, user: node.user ?? defaultUser })),
-    look: lookWith(
-      book,
-      desired.nodes.map(({ name, host }) => ({ node: name, address: host })),
-    ),
+    viewOf: createViews(book, named),
     ...faultVerbs(book),
     ...toolVerbs(book),
-    hands: () => workOfHands(book, made.fleet.cables, desired),
+    hands: () => workOfHands(book, fleet.cables, desired),
     act: (words) => actWith(book, words),
-    isKept: (node) => before?.start.macs.some(({ name }) => name === node) === true,
+    reusesDisk: (node) => before?.start.macs.some(({ name }) => name === node) === true,
     save: () => historyText(book.history),
   };
 }
@@ -170,19 +158,16 @@ function canonical(fleet: SimulatedFleet, { fault, target }: ActiveFault): strin
   return result.kind === 'refused' ? target : result.target;
 }
 
-/**
- * Returns a filter for the active faults that the arguments select: all faults, all with one name, or the one at a
- * target.
- */
-function named(history: History, words: readonly string[]): ((one: ActiveFault) => boolean) | NonEmpty<Diagnostic> {
+/** The filter for the faults that the arguments select: all, all with one name, or the one at a target. */
+function selected(history: History, words: readonly string[]): ((one: ActiveFault) => boolean) | NonEmpty<Diagnostic> {
   const [name, ...rest] = words;
   if (name === undefined) return () => true;
   const target = rest.join(' ');
   const parsed = parseFault(name, target);
   if (parsed.kind === 'refused') return [parsed.diagnostic];
   const wanted = canonical(history.start, parsed.active);
-  const isNamed = (one: ActiveFault): boolean => one.fault === name && (target === '' || one.target === wanted);
-  if (faultsIn(history).some(isNamed)) return isNamed;
+  const isSelected = (one: ActiveFault): boolean => one.fault === name && (target === '' || one.target === wanted);
+  if (faultsIn(history).some(isSelected)) return isSelected;
   const detail = `${words.join(' ')} is not an active fault of the simulated fleet.`;
   return [diagnose('sim/bad-fault-target', { detail, hint: prose`Active faults: ${meshwright('sim status')}` })];
 }
@@ -224,7 +209,7 @@ function faultVerbs(book: Book): Pick<FleetModel, 'faults' | 'setFault' | 'clear
       return isDiagnostics(wanted) ? refused(wanted) : become(wanted);
     },
     clearFault: (words) => {
-      const isGone = named(book.history, words);
+      const isGone = selected(book.history, words);
       if (isDiagnostics(isGone)) return refused(isGone);
       const cleared = withoutFaults(book.history, isGone);
       if (cleared.kind === 'refused') return refused([cleared.diagnostic]);
@@ -240,12 +225,9 @@ const byHands = (fault: ActiveFault): boolean =>
 
 const cableText = ({ ends }: Cable): string => ends.map(linkEndText).join(' <-> ');
 
-const isBetweenSameEnds = (one: Cable, other: Cable): boolean =>
-  one.ends.every((end) => other.ends.some((far) => isSameEnd(end, far)));
-
 function cableWork({ cables: before, hanging }: SimulatedFleet, after: readonly Cable[]): readonly string[] {
   const inPlace = (cable: Cable, cables: readonly Cable[]): Cable | undefined =>
-    cables.find((one) => isBetweenSameEnds(one, cable));
+    cables.find(({ ends }) => ends.every((end) => cable.ends.some((one) => isSameEnd(one, end))));
   return [
     ...before.filter((cable) => inPlace(cable, after) === undefined).map((one) => `unplugged ${cableText(one)}`),
     ...hanging.map(({ end }) => `removed the cable from ${linkEndText(end)}`),
@@ -263,11 +245,7 @@ function cableWork({ cables: before, hanging }: SimulatedFleet, after: readonly 
 }
 
 /** The Macs for which a condition was true before, but is not afterwards. */
-function changed(
-  before: SimulatedFleet,
-  after: SimulatedFleet,
-  isWrong: (mac: MacState) => boolean,
-): readonly string[] {
+function changed(before: SimulatedFleet, after: SimulatedFleet, isWrong: (mac: MacState) => boolean) {
   const wrong = before.macs.filter(isWrong).map(({ name }) => name);
   return after.macs.filter((mac) => !isWrong(mac)).flatMap(({ name }) => (wrong.includes(name) ? [name] : []));
 }
@@ -276,10 +254,9 @@ function changed(
 const switchPlace = (fleet: SimulatedFleet, name: string): string =>
   hasRdmaInSettings(macNamed(fleet, name)?.macos.version ?? '') ? 'System Settings' : 'Recovery';
 
-/** The automatic login user on this Mac. */
 function loginOn(fleet: SimulatedFleet, name: string): PlistValue | undefined {
   const mac = macNamed(fleet, name);
-  return mac === undefined ? undefined : automaticLoginOf(mac);
+  return mac && automaticLoginOf(mac);
 }
 
 /**
@@ -287,11 +264,7 @@ function loginOn(fleet: SimulatedFleet, name: string): PlistValue | undefined {
  * this macOS provides, enters the FileVault password, sets automatic login and enables Remote Login. The caller
  * performs the restarts after RDMA was enabled.
  */
-function workOfHands(
-  book: Book,
-  cables: readonly Cable[],
-  { nodes, system: { automaticLogin } }: DesiredFleet,
-): ReturnType<FleetModel['hands']> {
+function workOfHands(book: Book, cables: readonly Cable[], { nodes, system: { automaticLogin } }: DesiredFleet) {
   const before = book.history.fleet;
   const cleared = withoutFaults(book.history, byHands);
   const loggedIn = automaticLogin === undefined ? [] : nodes;
@@ -301,13 +274,10 @@ function workOfHands(
       { kind: 'enable-rdma', mac: name },
       { kind: 'unlock', mac: name },
     ]),
-    ...loggedIn.map(
-      ({ name, user = defaultUser }): SimEvent => ({
-        kind: 'automatic-login',
-        mac: name,
-        ...(automaticLogin === 'required' && { user }),
-      }),
-    ),
+    ...loggedIn.map(({ name, user = defaultUser }): SimEvent => {
+      const event = { kind: 'automatic-login', mac: name } as const;
+      return automaticLogin === 'required' ? { ...event, user } : event;
+    }),
   ];
   const start = cleared.kind === 'history' ? cleared.history : book.history;
   book.history = events.reduce((one, event) => append(one, event).history, start);

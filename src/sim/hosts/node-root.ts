@@ -1,16 +1,5 @@
-import {
-  chmod,
-  chown,
-  copyFile,
-  mkdir,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, chown, copyFile, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { nativeFile } from '../../native/program.ts';
 import { buildToolFiles } from '../doubles/build-tools.ts';
@@ -37,7 +26,7 @@ interface NodeRootOptions {
   /** The Mac's tools that do not depend on the model. Absent: wrappers around this machine's tools. */
   readonly baseFiles?: readonly NodeFile[];
   /** Whether the existing files are reused as this Mac's disk. Otherwise they are removed first. */
-  readonly isKept?: boolean;
+  readonly reusesDisk?: boolean;
 }
 
 /** Folders that contain files from outside macOS. */
@@ -85,10 +74,7 @@ function checkedPath(path: string): string {
   return path;
 }
 
-/**
- * Writes a rendered file. An existing file is replaced by a rename; a new file has no readers yet and is written in
- * place.
- */
+/** A rename replaces an existing file; a new file has no readers yet and is written in place. */
 function place(root: string, { path, text, isExecutable }: NodeFile, isNew: boolean): Promise<void> {
   const mode = isExecutable ? 0o755 : 0o644;
   return isNew ? writeFile(join(root, path), text, { mode }) : replaceFile(join(root, path), text, mode);
@@ -107,7 +93,7 @@ async function clearVolatile(root: string): Promise<void> {
 
 const ownerPath = '/.sim/mac';
 
-/** The simulator's socket on a node with its own root. */
+/** On a node with its own root. */
 const ownAskPath = '/.sim/socket';
 
 /** Moves the contents of these folders, and the record of the client's key, to a different place. */
@@ -126,15 +112,14 @@ async function moveFilled(from: string, to: string): Promise<void> {
 async function exchangeDisk(root: string, before: string, after: string): Promise<void> {
   const outgoing = join(root, '/.sim/disks', before);
   const incoming = join(root, '/.sim/disks', after);
-  const isReturn = await stat(incoming).then(
-    () => true,
-    () => false,
-  );
+  const isReturn = existsSync(incoming);
   await moveFilled(root, outgoing);
   if (!isReturn) return;
   await moveFilled(incoming, root);
   for (const disk of [incoming, outgoing]) await rm(disk, { recursive: true, force: true });
 }
+
+type Rendered = ReadonlyMap<string, NodeFile>;
 
 const renderedList = '/.sim/rendered';
 
@@ -145,11 +130,7 @@ async function removeRendered(root: string): Promise<void> {
 }
 
 /** Writes the list of rendered files if it has changed. The next simulator of this folder reads it. */
-async function noteRendered(
-  root: string,
-  before: ReadonlyMap<string, NodeFile> | undefined,
-  after: ReadonlyMap<string, NodeFile>,
-): Promise<void> {
+async function noteRendered(root: string, before: Rendered | undefined, after: Rendered): Promise<void> {
   if (before?.size === after.size && [...after.keys()].every((path) => before.has(path))) return;
   const list = [...after.keys()].filter((path) => path !== preferencesPath);
   await writeFile(join(root, renderedList), list.map((path) => `${path}\n`).join(''));
@@ -183,8 +164,8 @@ async function placeVerbsLibrary(root: string, isPresent: boolean): Promise<void
  * keeps everything that survives a boot.
  */
 export async function createNodeRoot(options: NodeRootOptions) {
-  const { root, user, askPath, isKept } = options;
-  if (isKept === true) await removeRendered(root);
+  const { root, user, askPath, reusesDisk } = options;
+  if (reusesDisk === true) await removeRendered(root);
   else await rm(root, { recursive: true, force: true });
   await makeFolders(options);
   const isPrefixed = options.baseFiles === undefined;
@@ -200,7 +181,7 @@ export async function createNodeRoot(options: NodeRootOptions) {
   const own = options.baseFiles ?? [...made(), ...doubleFiles(), ...buildToolFiles()];
   const ask = askPath === undefined ? ownAskText : askClientText(askPath);
   const base = [...own, toolFile('/.sim/ask', `#!${perl}\n${ask}`)];
-  let present: ReadonlyMap<string, NodeFile> | undefined;
+  let present: Rendered | undefined;
   let last: readonly NodeFile[] | undefined;
   let owner = await readFile(join(root, ownerPath), 'utf8').catch(() => undefined);
   const isOfAnother = (mac: string | undefined): boolean => mac !== undefined && owner !== undefined && owner !== mac;
@@ -225,7 +206,7 @@ export async function createNodeRoot(options: NodeRootOptions) {
     /**
      * Replaces all rendered files with these. Each file is written under a temporary name and renamed, so that a reader
      * sees the old or the new version. All other rendered files are deleted. If the Mac was replaced, the new Mac's
-     * disk replaces the current one, which is kept in case the old Mac returns. A Mac without an earlier disk gets an
+     * disk replaces the current one, which is stored in case the old Mac returns. A Mac without an earlier disk gets an
      * empty one.
      *
      * @param hasKey whether the model accepts the client's key (default true)
@@ -271,10 +252,7 @@ async function owned({ owner }: NodeRootOptions, path: string): Promise<void> {
   if (owner !== undefined) await chown(path, owner.userId, owner.groupId);
 }
 
-/**
- * Writes this computer's key into `~/.ssh/authorized_keys`, or removes that file, whenever the model's value changes.
- * Other changes on the node are kept.
- */
+/** Writes or removes `~/.ssh/authorized_keys` when the model's value changes. Other changes on the node remain. */
 async function writeKey(place: NodeRootOptions, hasKey: boolean): Promise<void> {
   const { root, user, userKey } = place;
   const stored = await readFile(join(root, keyStatePath), 'utf8').catch(() => '');

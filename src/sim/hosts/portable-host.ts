@@ -71,9 +71,9 @@ async function createPortableNode(
   options: HostedNode,
 ): Promise<SimulatedNode> {
   const { runId, folder, userKey, askPath, links, groups, wire } = on;
-  const { name, user, isKept, scaledMs } = options;
+  const { name, user, reusesDisk, scaledMs } = options;
   const root = join(folder, 'roots', name);
-  const files = await createNodeRoot({ root, user, userKey: userKey.publicText, askPath, wire, isKept });
+  const files = await createNodeRoot({ root, user, userKey: userKey.publicText, askPath, wire, reusesDisk });
   const keys = await loadNodeKeys(folder, name);
   return createNode(options, {
     ...{ runId, disk: root, root, files, keys },

@@ -53,10 +53,7 @@ function hear(pending: Map<number, Pending>, line: string): void {
 
 const goneText = 'the starter of simulated processes has exited';
 
-/**
- * Starts the small child process that starts the commands. It exits with this process and does not keep the simulator
- * alive.
- */
+/** The child process exits with this process and does not keep the simulator alive. */
 export function createProcessStarter() {
   const child = spawn(hostTool('perl') ?? 'perl', ['-e', starterProgram], {
     detached: true,

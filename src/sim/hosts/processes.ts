@@ -148,7 +148,6 @@ ${sweepText}
 sweep >/dev/null
 `;
 
-/** Options for the simulator's own shells. */
 const plain = { env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C' }, cwd: '/' } as const;
 
 /**

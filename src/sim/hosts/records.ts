@@ -6,16 +6,14 @@ export type EffectAct =
   | { readonly kind: 'write'; readonly tool: string; readonly args: readonly string[]; readonly exitCode: number }
   /** A request to launchd with its exit code, including stops of jobs. */
   | { readonly kind: 'launchctl'; readonly args: readonly string[]; readonly exitCode: number }
-  /** A signal was sent to processes. */
   | { readonly kind: 'kill'; readonly signal: string; readonly targets: readonly string[] }
-  /** Model files were deleted. */
   | { readonly kind: 'delete'; readonly paths: readonly string[] }
   /** A request to shut the Mac down, even if the Mac was already shutting down. */
   | { readonly kind: 'reboot' | 'power-off'; readonly by: 'shutdown' | 'hands' }
   | { readonly kind: 'boot' };
 
 /** An effect with its place and time. */
-export type Effect = EffectAct & {
+export type RecordedEffect = EffectAct & {
   readonly node: string;
   readonly atEpochMs: number;
   /** Number of the node's boot session, from 0; for a boot, the new one. */

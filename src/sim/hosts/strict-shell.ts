@@ -28,9 +28,7 @@ const device = /^\/dev\/(null|zero|random|urandom|stdout|stderr)$/;
 
 const isAllowed = (path: string, { root }: Place): boolean => device.test(path) || isInside(path, root);
 
-/**
- * Whether a word leads outside the node's root. Data in single quotes is ignored, except where every text is a path.
- */
+/** Data in single quotes is ignored, except where every text is a path. */
 function isOutside(word: ShellWord, place: Place, isPathAnyway: boolean): boolean {
   if (word.isSingleQuoted && !isPathAnyway) return false;
   return systemFolder.test(word.literal) && !isAllowed(word.literal, place);
@@ -86,10 +84,7 @@ function newBuiltin(command: SimpleCommand): Omit<Found, 'at'> | undefined {
     : undefined;
 }
 
-/**
- * Whether a word is `/bin/sh` as the first command, by which a client can leave any login shell: every Mac has
- * `/bin/sh`.
- */
+/** By `/bin/sh` as the first command, a client can leave any login shell: every Mac has `/bin/sh`. */
 const isOuterShell = (word: ShellWord, index: number, place: Place): boolean =>
   place.depth === 0 && index === 0 && word.literal === '/bin/sh';
 

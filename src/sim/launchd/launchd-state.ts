@@ -14,10 +14,8 @@ export const signals = {
   '31': 'SIGUSR2',
 } as const;
 
-/** A signal that launchctl can send. */
 export type JobSignal = (typeof signals)[keyof typeof signals];
 
-/** The state of a service's process. */
 type Phase =
   | { readonly kind: 'idle' }
   | { readonly kind: 'running'; readonly pid: number }
@@ -26,7 +24,6 @@ type Phase =
   /** The process exited and will be restarted after the throttle interval. */
   | { readonly kind: 'scheduled' };
 
-/** One service that launchd has loaded. */
 interface Service {
   readonly job: JobDefinition;
   /** Path of its property list on the Mac. */
@@ -41,7 +38,6 @@ interface Service {
 export const pidOf = (service: Service | undefined): number | undefined =>
   service !== undefined && 'pid' in service.phase ? service.phase.pid : undefined;
 
-/** The state of launchd's system domain. */
 export interface LaunchdState {
   readonly services: ReadonlyMap<string, Service>;
   /** The last `disable` (true) or `enable` (false) of each label; survives a reboot. */
@@ -75,7 +71,6 @@ export type LaunchdAct =
   /** Sends `interval`, this many seconds of the Mac's time from now. */
   | { readonly kind: 'recur'; readonly label: string; readonly job: JobDefinition; readonly seconds: number };
 
-/** The next state, and the actions to perform. */
 export interface Transition {
   readonly state: LaunchdState;
   readonly acts: readonly LaunchdAct[];
@@ -209,10 +204,7 @@ function serviceEvent(
   }
 }
 
-/**
- * launchd's entire behavior toward its services, without processes, clock or files: maps a state and an event to the
- * next state and the actions to perform.
- */
+/** launchd's entire behavior toward its services, without processes, clock or files. */
 export function launchdTransition(state: LaunchdState, event: LaunchdEvent): Transition {
   if (event.kind === 'load') return load(state, event.job, event.path);
   if (event.kind === 'override') {

@@ -32,31 +32,26 @@ interface HangingCable extends Omit<Cable, 'ends' | 'strayCarrier'> {
 export const isSameEnd = (one: LinkEnd, other: LinkEnd): boolean =>
   one.node === other.node && one.receptacle === other.receptacle;
 
-/** The cable plugged in here, if any. */
 export const cableAt = (cables: readonly Cable[], end: LinkEnd): Cable | undefined =>
   cables.find((cable) => cable.ends.some((one) => isSameEnd(one, end)));
 
-/** The hanging cable plugged in here, if any. */
 export const hangingAt = (hanging: readonly HangingCable[], end: LinkEnd): HangingCable | undefined =>
   hanging.find((cable) => isSameEnd(cable.end, end));
 
-/** All cables of a rack that are plugged in. */
-export interface Cabling {
+export interface PluggedCables {
   readonly cables: readonly Cable[];
   /** Cables with one loose end, which no Mac sees. */
   readonly hanging: readonly HangingCable[];
 }
 
-export const isFree = ({ cables, hanging }: Cabling, end: LinkEnd): boolean =>
+export const isFree = ({ cables, hanging }: PluggedCables, end: LinkEnd): boolean =>
   cableAt(cables, end) === undefined && hangingAt(hanging, end) === undefined;
 
-/** The far end of the cable in this receptacle. */
-export function farEnd(cables: readonly Cable[], end: LinkEnd): LinkEnd | undefined {
-  return cableAt(cables, end)?.ends.find((one) => !isSameEnd(one, end));
-}
+export const farEnd = (cables: readonly Cable[], end: LinkEnd): LinkEnd | undefined =>
+  cableAt(cables, end)?.ends.find((one) => !isSameEnd(one, end));
 
 /** Exchanges the plugs of two receptacles; a cable moves if one receptacle is empty. */
-export function withSwap({ cables, hanging }: Cabling, one: LinkEnd, other: LinkEnd): Cabling {
+export function withSwap({ cables, hanging }: PluggedCables, one: LinkEnd, other: LinkEnd): PluggedCables {
   const moved = (end: LinkEnd): LinkEnd => (isSameEnd(end, one) ? other : isSameEnd(end, other) ? one : end);
   const withDock = ({ dock }: Pick<Cable, 'dock'>) => given({ dock: dock && { ...dock, at: moved(dock.at) } });
   return {

@@ -1,4 +1,4 @@
-import { seededUuid } from './seed.ts';
+import { type SeedWords, seededUuid } from './seed.ts';
 
 /** A record's attributes, each with a single value. */
 export type DirectoryRecord = Readonly<Record<string, string>>;
@@ -11,10 +11,7 @@ export interface Directory {
 
 const staff = '20';
 
-/**
- * Accounts that exist on every Mac. Real Macs have more accounts, with names that start with `_`; two of those are
- * simulated.
- */
+/** Real Macs have more accounts, with names that start with `_`; two of those are simulated. */
 const systemUsers = [
   { name: 'root', uid: '0', gid: '0', home: '/var/root', shell: '/bin/sh' },
   { name: 'daemon', uid: '1', gid: '1', home: '/var/root', shell: '/usr/bin/false' },
@@ -36,28 +33,20 @@ const systemGroups: readonly (readonly [name: string, gid: string])[] = [
 ];
 
 /** A new record, as from `dscl . -create`. */
-export const newRecord = (
-  kind: keyof Directory,
-  name: string,
-  words: readonly (string | number)[],
-): DirectoryRecord => ({ GeneratedUID: seededUuid([...words, 'directory', kind, name]), RecordName: name });
+export const newRecord = (kind: keyof Directory, name: string, words: SeedWords): DirectoryRecord => ({
+  GeneratedUID: seededUuid([...words, 'directory', kind, name]),
+  RecordName: name,
+});
 
 /** The directory of a Mac with one account, an administrator. */
-export function newDirectory(user: string, words: readonly (string | number)[]): Directory {
-  const people = [{ name: user, uid: '501', gid: staff, home: `/Users/${user}`, shell: '/bin/zsh' }];
-  const record = ({ name, uid, gid, home, shell }: Record<'name' | 'uid' | 'gid' | 'home' | 'shell', string>) =>
-    [
-      name,
-      {
-        ...newRecord('users', name, words),
-        NFSHomeDirectory: home,
-        Password: name === user ? '********' : '*',
-        PrimaryGroupID: gid,
-        UniqueID: uid,
-        UserShell: shell,
-      },
-    ] as const;
-  const users = [...systemUsers, ...people.filter(({ name }) => name !== 'root')].map(record);
+export function newDirectory(user: string, words: SeedWords): Directory {
+  const person = { name: user, uid: '501', gid: staff, home: `/Users/${user}`, shell: '/bin/zsh' };
+  const accounts = user === 'root' ? systemUsers : [...systemUsers, person];
+  const users = accounts.map(({ name, uid, gid, home, shell }) => {
+    const ids = { PrimaryGroupID: gid, UniqueID: uid, UserShell: shell };
+    const password = name === user ? '********' : '*';
+    return [name, { ...newRecord('users', name, words), NFSHomeDirectory: home, Password: password, ...ids }] as const;
+  });
   const groups = systemGroups.map(([name, gid]) => {
     const members = name === 'admin' ? { GroupMembership: `root ${user}` } : {};
     return [name, { ...newRecord('groups', name, words), ...members, Password: '*', PrimaryGroupID: gid }] as const;

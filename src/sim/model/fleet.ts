@@ -1,7 +1,7 @@
 import type { LinkEnd, NodeName } from '../../model/node.ts';
-import { type Cable, type Cabling, cableAt, farEnd, isSameEnd } from './cables.ts';
+import { type Cable, cableAt, farEnd, isSameEnd, type PluggedCables } from './cables.ts';
 import type { Directory } from './directory.ts';
-import type { MacModel } from './hardware.ts';
+import type { SimulatedModel } from './hardware.ts';
 import type { PlistDict } from './plist.ts';
 
 export interface InterfaceAddress {
@@ -17,7 +17,7 @@ export interface ReceptacleState {
   readonly domainUuid: string;
   /** 16 hexadecimal digits, `05AC…`; the last one is the bus. */
   readonly switchUid: string;
-  /** Network interface, such as `en3`. */
+  /** Such as `en3`. */
   readonly device: string;
   readonly macAddress: string;
   /** The interface's link-local address, which macOS does not derive from EUI-64. */
@@ -30,8 +30,7 @@ export interface ReceptacleState {
   readonly isMappedGidFirst: boolean;
 }
 
-/** A network port that is not a Thunderbolt receptacle. */
-export type PortState = MacModel['ports'][number] & { readonly macAddress: string };
+export type PortState = SimulatedModel['ports'][number] & { readonly macAddress: string };
 
 /** Differences between the node's ssh server and a healthy one. */
 export interface ConnectionState {
@@ -46,7 +45,6 @@ export interface ConnectionState {
   readonly dropAfterBytes?: number;
 }
 
-/** A kernel panic with a report. */
 export interface Panic {
   /** For an unknown reason, or in the driver of IP over Thunderbolt. */
   readonly cause: 'crash' | 'tcp-load';
@@ -54,7 +52,6 @@ export interface Panic {
   readonly atEpochSeconds: number;
 }
 
-/** A Mac's problems other than its settings. */
 export interface Ailments {
   /** The cables transfer nothing although every port is active, until the next boot. */
   readonly isRdmaHung?: true;
@@ -95,7 +92,6 @@ export interface Ailments {
   readonly leakedWiredBytes?: number;
   /** Swap space in use, until the next boot. */
   readonly swapUsedMegabytes?: number;
-  /** The Mac has no power. */
   readonly lacksCurrent?: true;
   /** The signal that its ranks are about to get. */
   readonly rankSignal?: 'SIGSTOP' | 'SIGKILL';
@@ -104,7 +100,7 @@ export interface Ailments {
 /** The whole state of one simulated Mac. Immutable: a fault creates a new state. */
 export interface MacState {
   readonly name: NodeName;
-  readonly model: MacModel;
+  readonly model: SimulatedModel;
   readonly memoryBytes: number;
   readonly serial: string;
   readonly hardwareUuid: string;
@@ -161,7 +157,7 @@ export interface MacState {
 }
 
 /** All simulated Macs, their cables, and the Mac that answers at each address. */
-export interface SimulatedFleet extends Cabling {
+export interface SimulatedFleet extends PluggedCables {
   /** Sorted by name; one per node in the file. */
   readonly macs: readonly MacState[];
   /** Macs that are not in the file, each at the end of a cable. They are not reachable over SSH. */
@@ -229,13 +225,11 @@ export function carrierAt(fleet: SimulatedFleet, mac: MacState, { number }: Rece
   return at !== undefined && isSameEnd(at, own) ? undefined : peerAt(fleet, own);
 }
 
-/** Returns the Mac with these problems changed. */
 export const ailing = (mac: MacState, ailments: Partial<Ailments>): MacState => ({
   ...mac,
   ailments: { ...mac.ailments, ...ailments },
 });
 
-/** Returns the Mac with these changes to its ssh server. */
 export const withConnection = (mac: MacState, connection: Partial<ConnectionState>): MacState => ({
   ...mac,
   connection: { ...mac.connection, ...connection },

@@ -8,7 +8,7 @@ interface NetworkPort {
 }
 
 /** Properties that all Macs of one model share. */
-export interface MacModel {
+export interface SimulatedModel {
   /** `hw.model`. */
   readonly id: string;
   /** Its name for Thunderbolt peers and system_profiler, such as `Mac Studio`. */
@@ -89,18 +89,14 @@ const m4MaxLaptop = {
 
 const isThunderbolt4 = { thunderbolt: 4 } as const;
 
-/**
- * Defines one model by identifier, chip, cores, minimum memory in GiB, first macOS, and the properties that it shares
- * with other models.
- */
 const model = (
   id: string,
   chip: string,
   processorText: string,
   defaultMemoryGib: number,
   firstMacos: string,
-  body: Omit<MacModel, 'id' | 'chip' | 'processorText' | 'defaultMemoryGib' | 'firstMacos'>,
-): MacModel => ({ id, chip: `Apple ${chip}`, processorText, defaultMemoryGib, firstMacos, ...body });
+  body: Omit<SimulatedModel, 'id' | 'chip' | 'processorText' | 'defaultMemoryGib' | 'firstMacos'>,
+): SimulatedModel => ({ id, chip: `Apple ${chip}`, processorText, defaultMemoryGib, firstMacos, ...body });
 
 /**
  * All simulated models by `hw.model`. Receptacles, chips and Thunderbolt generations are from Apple's technical
@@ -108,7 +104,7 @@ const model = (
  * -listallhardwareports`; those of Mac16,11 from TN3205. `number_processors` of the M5 Max and the M5 Ultra is from
  * published outputs of `system_profiler`. The other values are derived from these and are unconfirmed.
  */
-const macModels: ReadonlyMap<string, MacModel> = new Map(
+const macModels: ReadonlyMap<string, SimulatedModel> = new Map(
   [
     model('Mac15,14', 'M3 Ultra', '32:24:8', 96, '15.3', { ...sixPorts, portLocations: studioAll }),
     model('Mac16,9', 'M4 Max', '14:10:4', 36, '15.3', { ...fourPorts, portLocations: studioBack }),
@@ -128,7 +124,6 @@ const macModels: ReadonlyMap<string, MacModel> = new Map(
 );
 
 /** The model with this identifier; undefined if it cannot be simulated. */
-export const macModelOf = (id: string): MacModel | undefined => macModels.get(id);
+export const macModelOf = (id: string): SimulatedModel | undefined => macModels.get(id);
 
-/** The identifiers of all simulated models, in a fixed order. */
 export const modelIds: readonly string[] = [...macModels.keys()];

@@ -17,7 +17,6 @@ import { seededUuid } from './seed.ts';
 
 /** One event in a rack. The rack's state is that of the healthy rack after all events, applied in order. */
 export type SimEvent =
-  /** A fault was set. The target has its canonical form. */
   | { readonly kind: 'fault'; readonly fault: FaultName; readonly target: string }
   | ({ readonly kind: 'write' } & Write)
   /** A Mac's network preferences were changed in the file. */
@@ -26,7 +25,6 @@ export type SimEvent =
   | { readonly kind: 'boot'; readonly mac: string; readonly atEpochSeconds: number }
   /** A person plugged in exactly these cables. */
   | { readonly kind: 'cables'; readonly cables: readonly Cable[] }
-  /** A person moved one or two plugs. */
   | { readonly kind: 'hands'; readonly act: HandsAct }
   /** A person enabled RDMA in Recovery, or from macOS 27 on in System Settings. */
   | { readonly kind: 'enable-rdma'; readonly mac: string }
@@ -39,7 +37,6 @@ export type SimEvent =
   | { readonly kind: 'killed'; readonly mac: string }
   /** Processes that exist only in the model received a fatal signal. */
   | { readonly kind: 'processes-ended'; readonly mac: string; readonly pids: readonly number[] }
-  /** exo's daemon ran once. */
   | { readonly kind: 'daemon-run'; readonly mac: string }
   /** A person disabled or enabled exo's daemon. */
   | { readonly kind: 'daemon'; readonly mac: string; readonly isStopped: boolean }
@@ -73,14 +70,13 @@ const withCables = (fleet: SimulatedFleet, cables: readonly Cable[]): SimulatedF
 
 const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 
-/** Returns the Mac with exo's daemon in this state; a Mac without the daemon is unchanged. */
+/** A Mac without exo's daemon is unchanged. */
 function withDaemon(mac: MacState, isStopped: boolean): MacState {
   const networkDaemon = isStopped ? 'stopped' : 'fights';
-  const { networkDaemon: before } = mac.ailments;
+  const before = mac.ailments.networkDaemon;
   return before === undefined || before === networkDaemon ? mac : ailing(mac, { networkDaemon });
 }
 
-/** Returns the Mac after its ranks got the signal of a fault. */
 function signalled(mac: MacState): MacState {
   const { rankSignal, ...ailments } = mac.ailments;
   const after = { ...mac, ailments };
@@ -119,7 +115,6 @@ function changedMac(mac: MacState, event: Extract<SimEvent, { readonly mac: stri
   }
 }
 
-/** Applies one event to the fleet. Pure. */
 function happen(fleet: SimulatedFleet, event: SimEvent): Happened {
   switch (event.kind) {
     case 'fault': {
@@ -135,10 +130,8 @@ function happen(fleet: SimulatedFleet, event: SimEvent): Happened {
       return { kind: 'done', fleet: hotPlugged(fleet, withCables(fleet, event.cables)) };
     case 'hands': {
       const result = acted(fleet, event.act);
-      if (result.kind === 'refused') {
-        const diagnostic = diagnose('sim/impossible-act', { detail: sentence(result.reason) });
-        return { kind: 'refused', fleet, diagnostic };
-      }
+      if (result.kind === 'refused')
+        return { ...result, fleet, diagnostic: diagnose('sim/impossible-act', { detail: sentence(result.reason) }) };
       return { kind: 'done', fleet: hotPlugged(fleet, result.fleet), text: result.text };
     }
     default:
@@ -182,20 +175,14 @@ const mostLeaks = 3;
 
 const pageBytes = 16_384;
 
-/**
- * Returns the Mac after one of its processes was killed. With a leak, part of the memory remains wired until the next
- * boot.
- */
+/** With a leak, part of a killed process's memory remains wired until the next boot. */
 function afterKill(mac: MacState): MacState {
   if (!mac.ailments.leaksWired) return mac;
   const bytes = Math.round((mac.memoryBytes * leakedShare) / pageBytes) * pageBytes;
   return ailing(mac, { leakedWiredBytes: Math.min((mac.ailments.leakedWiredBytes ?? 0) + bytes, mostLeaks * bytes) });
 }
 
-/**
- * Returns the Mac with automatic login for this user, or without automatic login. macOS does not offer it while
- * FileVault is on.
- */
+/** macOS does not offer automatic login while FileVault is on. */
 function withAutomaticLogin(mac: MacState, user: string | undefined): MacState {
   const wanted = mac.isFileVaultOn ? undefined : user;
   if (automaticLoginOf(mac) === wanted) return mac;
@@ -204,7 +191,7 @@ function withAutomaticLogin(mac: MacState, user: string | undefined): MacState {
   return { ...mac, domains: { ...mac.domains, [loginWindowDomain]: dict } };
 }
 
-/** Returns the Mac after a fatal signal to these processes. Processes in uninterruptible wait remain. */
+/** A fatal signal ends only processes that are not in uninterruptible wait. */
 function withoutProcesses(mac: MacState, pids: readonly number[]): MacState {
   if (!mac.ailments.isRdmaHeld || !pids.includes(strangerPid)) return mac;
   const { isRdmaHeld: _, ...ailments } = mac.ailments;
@@ -250,11 +237,11 @@ export const beginHistory = (start: SimulatedFleet): History => ({ start, events
 export function append(history: History, event: SimEvent): { readonly history: History; readonly happened: Happened } {
   const happened = happen(history.fleet, event);
   if (happened.fleet === history.fleet) return { history, happened };
-  const kept =
+  const recorded =
     event.kind === 'fault' && happened.kind === 'done' && happened.target !== undefined
       ? { ...event, target: happened.target }
       : event;
-  return { history: settle({ ...history, events: [...history.events, kept], fleet: happened.fleet }), happened };
+  return { history: settle({ ...history, events: [...history.events, recorded], fleet: happened.fleet }), happened };
 }
 
 const isFault = (event: SimEvent): boolean => event.kind === 'fault';
@@ -269,10 +256,8 @@ export function faultsInForce(history: History): readonly ActiveFault[] {
     if (event.kind !== 'fault') return true;
     const { symptoms } = faults[event.fault];
     if (symptoms === undefined) return true;
-    const without = replay(
-      history.start,
-      history.events.filter((one) => one !== event),
-    );
+    const others = history.events.filter((one) => one !== event);
+    const without = replay(history.start, others);
     return !isDeepStrictEqual(symptoms(without, event.target), symptoms(history.fleet, event.target));
   };
   return faultsIn({ ...history, events: history.events.filter(shows) });
@@ -316,7 +301,6 @@ function settle(history: History): History {
   };
 }
 
-/** The result of removing faults from a history. */
 type Cleared =
   | { readonly kind: 'history'; readonly history: History }
   /** A remaining fault would be impossible without the removed faults. */
@@ -338,19 +322,15 @@ export function withoutFaults(history: History, isGone: (fault: ActiveFault) => 
 /** Version of the saved format; increased if older readers would misread it. */
 const formatVersion = 3;
 
-/** A history as text; {@link savedHistory} restores it. */
 export const historyText = ({ start, events }: History): string =>
   `${JSON.stringify({ formatVersion, start, events })}\n`;
 
 /** Restores a history from text; undefined if the text is not a valid saved history. */
 export function savedHistory(text: string): History | undefined {
   try {
-    const {
-      formatVersion: version,
-      start,
-      events,
-    } = JSON.parse(text) as Partial<History & Record<'formatVersion', number>>;
-    if (version !== formatVersion || start === undefined || events === undefined) return undefined;
+    const saved = JSON.parse(text) as Partial<History & Record<'formatVersion', number>>;
+    const { start, events } = saved;
+    if (saved.formatVersion !== formatVersion || start === undefined || events === undefined) return undefined;
     return { start, events, fleet: replay(start, events) };
   } catch {
     return undefined;
@@ -365,20 +345,16 @@ export function savedHistory(text: string): History | undefined {
 export function adopted({ start, events }: History, declared: SimulatedFleet): History {
   const macs = declared.macs.map((mac) => start.macs.find(({ name }) => name === mac.name) ?? mac);
   const isOld = (name: string): boolean => start.macs.some((mac) => mac.name === name);
-  const isKept = (name: string): boolean => macs.some((mac) => mac.name === name);
-  const isThere = (name: string): boolean => isKept(name) || start.strangers.some((mac) => mac.name === name);
-  const kept = start.cables.filter(({ ends }) => ends.every((end) => isThere(end.node)));
-  const hanging = start.hanging.filter(({ end }) => isKept(end.node));
+  const stays = (name: string): boolean => macs.some((mac) => mac.name === name);
+  const isThere = (name: string): boolean => stays(name) || start.strangers.some((mac) => mac.name === name);
+  const remaining = start.cables.filter(({ ends }) => ends.every((end) => isThere(end.node)));
+  const hanging = start.hanging.filter(({ end }) => stays(end.node));
   const added = declared.cables.filter(
-    ({ ends }) => ends.some((end) => !isOld(end.node)) && ends.every((end) => isFree({ cables: kept, hanging }, end)),
+    ({ ends }) =>
+      ends.some((end) => !isOld(end.node)) && ends.every((end) => isFree({ cables: remaining, hanging }, end)),
   );
-  const misdirected = Object.entries(start.misdirected).filter(([node, other]) => isKept(node) && isKept(other));
-  const fleet: SimulatedFleet = {
-    macs,
-    cables: [...kept, ...added],
-    hanging,
-    strangers: start.strangers,
-    misdirected: Object.fromEntries(misdirected),
-  };
+  const misdirected = Object.entries(start.misdirected).filter(([node, other]) => stays(node) && stays(other));
+  const cables = [...remaining, ...added];
+  const fleet = { ...start, macs, cables, hanging, misdirected: Object.fromEntries(misdirected) };
   return { start: fleet, events, fleet: replay(fleet, events) };
 }

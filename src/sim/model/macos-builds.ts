@@ -29,7 +29,6 @@ const numbersOf = (version: string): readonly [number, number, number] => {
   return [major, minor, patch];
 };
 
-/** The newer of two macOS versions. */
 export function newerMacos(one: string, other: string): string {
   const [a, b] = [numbersOf(one), numbersOf(other)];
   const differing = a.findIndex((number, index) => number !== b[index]);
@@ -63,11 +62,8 @@ export function hasRdmaTools(version: string): boolean {
 /** Whether this macOS has the RDMA switch in System Settings: since 27 (WWDC26). */
 export const hasRdmaInSettings = (version: string): boolean => numbersOf(version)[0] >= 27;
 
-/** The newest version of a year in the table, without betas, whose builds end with a lower-case letter. */
+/** The newest version of a year in the sorted table, without betas, whose builds end with a lower-case letter. */
 export const newestRelease = (major: number): string | undefined =>
-  Object.keys(published)
-    .filter((version) => numbersOf(version)[0] === major && !/[a-z]$/.test(published[version] ?? ''))
-    .reduce<string | undefined>(
-      (newest, version) => (newest === undefined ? version : newerMacos(newest, version)),
-      undefined,
-    );
+  Object.keys(published).findLast(
+    (version) => numbersOf(version)[0] === major && !/[a-z]$/.test(published[version] ?? ''),
+  );

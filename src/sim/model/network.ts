@@ -17,7 +17,7 @@ type ServiceIpv4 =
   | { readonly kind: 'manual'; readonly address: string; readonly prefixLength: number; readonly router?: string }
   | { readonly kind: 'dhcp' | 'off' };
 
-export interface NetworkService {
+export interface ServiceState {
   readonly uuid: string;
   readonly name: string;
   /** macOS's name for the network port. */
@@ -47,7 +47,7 @@ function ipv4Of(ipv4: PlistDict): ServiceIpv4 {
   return { kind: 'manual', address, prefixLength, ...(router === '' ? {} : { router }) };
 }
 
-const serviceOf = (uuid: string, entry: PlistDict): NetworkService => ({
+const serviceOf = (uuid: string, entry: PlistDict): ServiceState => ({
   uuid,
   name: textAt(entry, 'UserDefinedName'),
   port: textAt(entry, 'Interface', 'UserDefinedName'),
@@ -60,14 +60,11 @@ const serviceOf = (uuid: string, entry: PlistDict): NetworkService => ({
 const currentSet = (preferences: PlistDict): string => textAt(preferences, 'CurrentSet').replace(/^\/Sets\//, '');
 
 /** The services in macOS's order. Services that are missing in that order are last. */
-export function servicesIn(preferences: PlistDict): readonly NetworkService[] {
+export function servicesIn(preferences: PlistDict): readonly ServiceState[] {
   const entries = dictAt(preferences, 'NetworkServices');
   const order = textsAt(preferences, 'Sets', currentSet(preferences), 'Network', 'Global', 'IPv4', 'ServiceOrder');
-  const uuids = [
-    ...order.filter((uuid) => uuid in entries),
-    ...Object.keys(entries).filter((one) => !order.includes(one)),
-  ];
-  return uuids.map((uuid) => serviceOf(uuid, dictAt(entries, uuid)));
+  const uuids = new Set([...order.filter((uuid) => uuid in entries), ...Object.keys(entries)]);
+  return [...uuids].map((uuid) => serviceOf(uuid, dictAt(entries, uuid)));
 }
 
 const bridgePath = ['VirtualNetworkInterfaces', 'Bridge', 'bridge0'];
@@ -88,7 +85,7 @@ function ipv4Entry(ipv4: ServiceIpv4): PlistDict {
   };
 }
 
-function serviceEntry(service: NetworkService): PlistDict {
+function serviceEntry(service: ServiceState): PlistDict {
   return {
     ...(service.isEnabled ? {} : { __INACTIVE__: 1 }),
     IPv4: ipv4Entry(service.ipv4),
@@ -104,23 +101,21 @@ function serviceEntry(service: NetworkService): PlistDict {
 }
 
 /** Adds this service to the preferences: it replaces a service with the same UUID, or becomes the last one. */
-export function withService(preferences: PlistDict, service: NetworkService): PlistDict {
-  const kept = servicesIn(preferences).map(({ uuid }) => uuid);
-  const order = kept.includes(service.uuid) ? kept : [...kept, service.uuid];
+export function withService(preferences: PlistDict, service: ServiceState): PlistDict {
+  const uuids = servicesIn(preferences).map(({ uuid }) => uuid);
+  const order = uuids.includes(service.uuid) ? uuids : [...uuids, service.uuid];
   return withOrder(withValue(preferences, ['NetworkServices', service.uuid], serviceEntry(service)), order);
 }
 
-export function withoutService(preferences: PlistDict, { uuid }: NetworkService): PlistDict {
+export function withoutService(preferences: PlistDict, { uuid }: ServiceState): PlistDict {
   const { [uuid]: _, ...entries } = dictAt(preferences, 'NetworkServices');
   const order = servicesIn(preferences).flatMap((one) => (one.uuid === uuid ? [] : [one.uuid]));
   return withOrder({ ...preferences, NetworkServices: entries }, order);
 }
 
-/** Sets the order of services by UUID in the preferences. */
 export const withOrder = (preferences: PlistDict, order: readonly string[]): PlistDict =>
   withValue(preferences, ['Sets', currentSet(preferences), 'Network', 'Global'], { IPv4: { ServiceOrder: order } });
 
-/** Adds a Thunderbolt Bridge with these members to the preferences. */
 export const withBridge = (preferences: PlistDict, members: readonly string[]): PlistDict =>
   withValue(preferences, bridgePath, { Interfaces: members, Options: { __AUTO__: 'thunderbolt-bridge' } });
 
@@ -132,7 +127,6 @@ export const emptyPreferences = (name: string, set: string): PlistDict => ({
   System: { Network: { HostNames: { LocalHostName: name } }, System: { ComputerName: name, ComputerNameEncoding: 0 } },
 });
 
-/** A Mac's three names. */
 export const nameKeys = ['ComputerName', 'LocalHostName', 'HostName'] as const;
 
 export type NameKey = (typeof nameKeys)[number];
@@ -155,7 +149,7 @@ export const bridgePort = 'Thunderbolt Bridge';
 export const serviceUuid = (hardwareUuid: string, name: string): string => seededUuid([hardwareUuid, 'service', name]);
 
 /** A network service as macOS creates it for a port. */
-export function newService(hardwareUuid: string, name: string, port: string, device: string): NetworkService {
+export function newService(hardwareUuid: string, name: string, port: string, device: string): ServiceState {
   return { uuid: serviceUuid(hardwareUuid, name), name, port, device, isEnabled: true, ipv4: { kind: 'dhcp' } };
 }
 
@@ -163,11 +157,10 @@ export function newService(hardwareUuid: string, name: string, port: string, dev
 export const isCabled = (fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): boolean =>
   peerAt(fleet, { node: mac.name, receptacle: receptacle.number }) !== undefined;
 
-/** Whether this interface is currently a bridge member. */
 export const isBridged = (mac: MacState, device: string): boolean => mac.live.bridge?.includes(device) === true;
 
-/** The service that configures an interface, which is the first enabled one. */
-const serviceFor = (mac: MacState, device: string): NetworkService | undefined =>
+/** The first enabled service of an interface configures it. */
+const serviceFor = (mac: MacState, device: string): ServiceState | undefined =>
   servicesIn(mac.preferences).find((service) => service.device === device && service.isEnabled);
 
 /**
@@ -193,7 +186,6 @@ export function liveAddress(
 /** The router address in the network of Internet Sharing (192.168.2.0/24 by default). */
 const sharingRouter = '192.168.2.1';
 
-/** The lease that a Mac with Internet Sharing gives to the far end of one of its cables. */
 function leaseOver(fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): InterfaceAddress | undefined {
   const peer = peerAt(fleet, { node: mac.name, receptacle: receptacle.number });
   if (peer?.mac.ailments.isSharingInternet !== true) return undefined;
@@ -203,7 +195,6 @@ function leaseOver(fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleS
 export interface DhcpReply {
   readonly address: string;
   readonly server: string;
-  /** The server's name. */
   readonly serverName: string;
 }
 
@@ -244,11 +235,10 @@ export function bridgeAddress(fleet: SimulatedFleet, mac: MacState): InterfaceAd
 const domainOctet = ({ domainUuid }: ReceptacleState, at: number): number =>
   1 + (Number.parseInt(domainUuid.slice(at, at + 2), 16) % 254);
 
-/** The receptacle with this interface. */
 export const receptacleWith = (mac: MacState, device: string): ReceptacleState | undefined =>
   mac.receptacles.find((one) => one.device === device);
 
-export const bridgeService = (mac: MacState): NetworkService | undefined =>
+export const bridgeService = (mac: MacState): ServiceState | undefined =>
   servicesIn(mac.preferences).find(({ device }) => device === 'bridge0');
 
 /** Adds the Thunderbolt Bridge to a Mac's interfaces and preferences; the service is unchanged. */

@@ -12,10 +12,8 @@ export const dataFile = (path: string, text: string): NodeFile => ({ path, text,
 
 export const toolFile = (path: string, text: string): NodeFile => ({ path, text, isExecutable: true });
 
-/** Quotes a text as a single sh word. */
 export const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Quotes a text as a perl string. */
 export const perlQuote = (text: string): string => `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`;
 
 /**
@@ -27,15 +25,9 @@ export const programsPath = '/.sim/programs';
 /** The Node.js that runs this program, in the folder above. */
 export const nodeProgramPath = `${programsPath}/node`;
 
-/** Preference domain of macOS updates. */
 export const softwareUpdateDomain = '/Library/Preferences/com.apple.SoftwareUpdate';
-
-/** Preference domain of Time Machine. */
 export const timeMachineDomain = '/Library/Preferences/com.apple.TimeMachine';
-
-/** Preference domain of the login window. */
 export const loginWindowDomain = '/Library/Preferences/com.apple.loginwindow';
 
-/** The user of automatic login. */
 export const automaticLoginOf = ({ domains }: MacState): PlistValue | undefined =>
   domains[loginWindowDomain]?.['autoLoginUser'];

@@ -53,7 +53,6 @@ type PlistReading =
   | { readonly kind: 'plist'; readonly value: PlistValue }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** The reading position in a text. */
 interface Cursor {
   readonly text: string;
   at: number;

@@ -77,7 +77,6 @@ const hanging = [
   { pid: 98_143, stat: 'U', program: 'ibv_devinfo' },
 ];
 
-/** All processes that exist only in the model. */
 export const modelProcesses = ({ ailments }: MacState) => [
   ...(ailments.isRdmaHeld ? [stranger] : []),
   ...(ailments.isVerbsHung ? hanging : []),

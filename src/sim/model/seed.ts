@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** Identifies one random-looking value: equal words give equal values. */
-type SeedWords = readonly (string | number)[];
+export type SeedWords = readonly (string | number)[];
 
 /** 32 bytes derived from the words. They are not secret and must not be used as a secret. */
 export function seededBytes(words: SeedWords): Buffer {

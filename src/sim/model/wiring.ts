@@ -1,26 +1,17 @@
 import { given } from '../../model/given.ts';
 import { cableAt } from './cables.ts';
-import {
-  carriedSpeed,
-  type InterfaceAddress,
-  type MacState,
-  macNamed,
-  peerAt,
-  type ReceptacleState,
-  type SimulatedFleet,
-} from './fleet.ts';
+import { carriedSpeed, type InterfaceAddress, type MacState, macNamed, peerAt, type SimulatedFleet } from './fleet.ts';
 import { ipv4Number } from './ip-text.ts';
 import { liveAddress } from './network.ts';
 import { isPortDead } from './rdma.ts';
 
-/** The addresses that a Mac can currently use. */
-export interface Reach {
+export interface UsableAddresses {
   /** Its own addresses, on which it can listen. */
   readonly own: readonly string[];
   /** Addresses at the far ends of its cables, to which it can connect. */
   readonly far: readonly { readonly node: string; readonly address: string }[];
   /** The names of Macs in the office network, including its own. */
-  readonly named?: Reach['far'];
+  readonly named?: UsableAddresses['far'];
 }
 
 const networkOf = ({ address, prefixLength }: InterfaceAddress): number =>
@@ -35,14 +26,13 @@ const isSameNetwork = (one: InterfaceAddress, other: InterfaceAddress): boolean 
  * cables connect mismatched networks, bridged or lost addresses do not exist, and hung Macs and dead ports transfer
  * nothing.
  */
-export function reachOf(fleet: SimulatedFleet, node: string): Reach {
+export function reachOf(fleet: SimulatedFleet, node: string): UsableAddresses {
   const mac = macNamed(fleet, node);
   if (mac === undefined) return { own: [], far: [] };
   const ends = mac.receptacles.flatMap((receptacle) => {
     const own = liveAddress(fleet, mac, receptacle);
-    return own === undefined
-      ? []
-      : [{ receptacle, own, peer: peerAt(fleet, { node: mac.name, receptacle: receptacle.number }) }];
+    const peer = peerAt(fleet, { node: mac.name, receptacle: receptacle.number });
+    return own === undefined ? [] : [{ receptacle, own, peer }];
   });
   return {
     own: ends.map(({ own }) => own.address),
@@ -56,12 +46,8 @@ export function reachOf(fleet: SimulatedFleet, node: string): Reach {
   };
 }
 
-/**
- * Also includes the office network, on which every Mac can reach every other.
- *
- * @param named the names of the Macs
- */
-export function wholeReachOf(fleet: SimulatedFleet, node: string, named: Reach['far'] = []): Reach {
+/** Also includes the office network, on which every Mac can reach every other; `named` are the names of the Macs. */
+export function wholeReachOf(fleet: SimulatedFleet, node: string, named: UsableAddresses['far'] = []): UsableAddresses {
   const { own, far } = reachOf(fleet, node);
   const office = fleet.macs.map(({ name, lan }) => ({ node: name, address: lan.address }));
   const mine = office.find((one) => one.node === node);
@@ -70,7 +56,7 @@ export function wholeReachOf(fleet: SimulatedFleet, node: string, named: Reach['
 }
 
 /** The interface at the far end of a receptacle's cable; undefined without a cable. */
-function farOf(fleet: SimulatedFleet, mac: MacState, { number }: ReceptacleState) {
+function farOf(fleet: SimulatedFleet, mac: MacState, { number }: MacState['receptacles'][number]) {
   const end = { node: mac.name, receptacle: number };
   const cable = cableAt(fleet.cables, end);
   const peer = peerAt(fleet, end);
@@ -78,9 +64,7 @@ function farOf(fleet: SimulatedFleet, mac: MacState, { number }: ReceptacleState
   return { mac: peer.mac.name, device: peer.receptacle.device, gigabitsPerSecond: carriedSpeed(fleet, cable) };
 }
 
-/**
- * The current interfaces, addresses and cables of this node's Mac, sorted by receptacle; undefined for an unknown name.
- */
+/** Sorted by receptacle; undefined for an unknown name. */
 export function wiringOf(fleet: SimulatedFleet, node: string) {
   const mac = macNamed(fleet, node);
   if (mac === undefined) return undefined;

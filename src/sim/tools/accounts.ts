@@ -1,18 +1,13 @@
 import { type DirectoryRecord, newRecord } from '../model/directory.ts';
-import { type Change, from, lines, type Row, row, type Tool, usage, type View } from './tool.ts';
+import { from, lines, type Row, row, type Tool, type ToolChange, type ToolView, usage } from './tool.ts';
 
 /** dscl's error for a missing record, with exit code 56. */
 const notFound = lines('<dscl_cmd> DS Error: -14136 (eDSRecordNotFound)');
 
-const kinds = { Users: 'users', Groups: 'groups' } as const;
-
-const isKind = (word: string): word is keyof typeof kinds => Object.hasOwn(kinds, word);
-
 /** The path of a record in the directory; undefined for an invalid path. */
 function placeOf(path = ''): { readonly kind: 'users' | 'groups'; readonly name: string } | undefined {
-  const [, folder = '', name = '', ...deeper] = path.split('/');
-  const isName = /^[A-Za-z_][A-Za-z0-9_.-]{0,30}$/.test(name);
-  return isKind(folder) && isName && deeper.length === 0 ? { kind: kinds[folder], name } : undefined;
+  const [, folder, name] = /^\/(Users|Groups)\/([A-Za-z_][A-Za-z0-9_.-]{0,30})$/.exec(path) ?? [];
+  return name === undefined ? undefined : { kind: folder === 'Users' ? 'users' : 'groups', name };
 }
 
 const refused = (what: string) => ({
@@ -26,7 +21,7 @@ function grown(record: DirectoryRecord, [key, value]: readonly string[]): Direct
   return record[key] === undefined ? { ...record, [key]: value } : undefined;
 }
 
-const createRecord: Change = ({ mac, isRoot, words: [path, ...more] }) => {
+const createRecord: ToolChange = ({ mac, isRoot, words: [path, ...more] }) => {
   const place = placeOf(path);
   if (place === undefined) return undefined;
   if (!isRoot) return refused('create');
@@ -39,7 +34,7 @@ const createRecord: Change = ({ mac, isRoot, words: [path, ...more] }) => {
   return { after: { directory: { ...mac.directory, [kind]: { ...others, [name]: after } } } };
 };
 
-const deleteRecord: Change = ({ mac, isRoot, words: [path] }) => {
+const deleteRecord: ToolChange = ({ mac, isRoot, words: [path] }) => {
   const place = placeOf(path);
   if (place === undefined) return undefined;
   const { [place.name]: record, ...others } = mac.directory[place.kind];
@@ -51,6 +46,7 @@ const deleteRecord: Change = ({ mac, isRoot, words: [path] }) => {
 const created = from.unconfirmed(
   'over ssh, root can create a record and add missing keys; to change a key or delete a record, root needs Full Disk Access',
 );
+const deleted = from.published('"-14120 (eDSPermissionError)" of dscl without root, and without Full Disk Access');
 
 const listed = from.apple('dscl(1): list path [key] prints the name of each record, then the value');
 const read = from.published(
@@ -85,7 +81,7 @@ const listText = (records: Readonly<Record<string, DirectoryRecord>>, key: strin
       .flatMap(([name, { [key]: value }]) => (value === undefined ? [] : [`${name.padEnd(23)} ${value}`])),
   );
 
-function rows({ mac: { directory } }: View): readonly Row[] {
+function rows({ mac: { directory } }: ToolView): readonly Row[] {
   const { users, groups } = directory;
   return [
     row(['.', '-list', '/Users', 'UniqueID'], listed, listText(users, 'UniqueID')),
@@ -103,11 +99,7 @@ export const dscl: Tool = {
   writes: [
     { form: '. -create /Users/NAME|/Groups/NAME', source: created, change: createRecord },
     { form: '. -create /Users/NAME|/Groups/NAME KEY VALUE', source: created, change: createRecord },
-    {
-      form: '. -delete /Users/NAME|/Groups/NAME',
-      source: from.published('"-14120 (eDSPermissionError)" of dscl without root, and without Full Disk Access'),
-      change: deleteRecord,
-    },
+    { form: '. -delete /Users/NAME|/Groups/NAME', source: deleted, change: deleteRecord },
   ],
   patterns: [
     {

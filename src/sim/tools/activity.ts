@@ -1,12 +1,11 @@
 import type { NodePath } from '../../model/probe.ts';
 import type { MacState } from '../model/fleet.ts';
 import { modelProcesses } from '../model/rdma.ts';
-import { type Change, from, lines, row, type Tool, unconfirmedUsage, usage, type View } from './tool.ts';
+import { from, lines, row, type Tool, type ToolChange, type ToolView, unconfirmedUsage, usage } from './tool.ts';
 
 const source = from.modelled('df-k.m3ultra-8tb.modelled.txt', 'public Zig test, Mac Studio M3 Ultra 8 TB');
 const dataVolume: NodePath = { kind: 'node-path', path: '/System/Volumes/Data' };
 
-/** The disk; its free space is reduced if the disk is full. */
 function diskOf({ disk, ailments: { diskRoomBytes } }: MacState): MacState['disk'] {
   if (diskRoomBytes === undefined) return disk;
   const availableKib = Math.floor(diskRoomBytes / 1024);
@@ -19,7 +18,6 @@ function dataVolumeTable(mac: MacState): string {
   const inodesUsed = Math.floor(usedKib / 2900);
   const inodesFree = availableKib * 10;
   const share = (used: number, free: number): string => String(Math.ceil((used * 100) / (used + free)));
-  /** One column: its title and its number. */
   const column = (head: string, number: number, least: number): readonly [head: string, cell: string] => {
     const width = Math.max(least, String(number).length);
     return [head.padStart(width), String(number).padStart(width)];
@@ -63,7 +61,7 @@ const count = (name: string, pages: number, width = 53): string => {
   return `${head}${`${Math.round(pages)}.`.padStart(width - head.length)}`;
 };
 
-function text({ mac }: View): string {
+function text({ mac }: ToolView): string {
   const all = Math.floor(mac.memoryBytes / pageBytes);
   const byMacos = Math.round((mac.memoryBytes * macosShare) / pageBytes);
   const wired = byMacos + (mac.ailments.leakedWiredBytes ?? 0) / pageBytes;
@@ -80,12 +78,12 @@ function text({ mac }: View): string {
   );
 }
 
+const statistics = from.capture('vm_stat.m3ultra-512.head.txt', 'research note of an Apple-cluster monitor');
+
 /** `vm_stat`: only its first lines were published. */
 export const vmStat: Tool = {
   path: '/usr/bin/vm_stat',
-  rows: (view) => [
-    row([], from.capture('vm_stat.m3ultra-512.head.txt', 'research note of an Apple-cluster monitor'), text(view)),
-  ],
+  rows: (view) => [row([], statistics, text(view))],
   usage: unconfirmedUsage('vm_stat', 1, 'usage: vm_stat [[-c count] interval]'),
 };
 
@@ -144,26 +142,25 @@ const measured = from.capture(
 /** This text was never captured, but the product reads only the exit code. */
 const notRoot = 'powermetrics must be invoked as the superuser';
 
-const measure: Change = ({ mac, isRoot }) => {
+const measure: ToolChange = ({ mac, isRoot }) => {
   if (!isRoot) return { stderr: lines(notRoot), exitCode: 1 };
-  return {
-    stdout: lines(
-      `Machine model: ${mac.model.id}`,
-      `OS version: ${mac.macos.build}`,
-      'E0-Cluster HW active residency:  90.12% (...)',
-      'P0-Cluster HW active residency:   0.00% (...)',
-      'CPU 0 frequency: 2244 MHz',
-      'CPU 0 active residency:  67.95% (...)',
-      'CPU 0 idle residency:  32.05%',
-      'CPU Power: 8916 mW',
-      'GPU Power: 9462 mW',
-      'ANE Power: 0 mW',
-      'Combined Power (CPU + GPU + ANE): 18378 mW',
-      'GPU HW active frequency: 1380 MHz',
-      'GPU HW active residency: 100.00% (338 MHz: 0% ... 1380 MHz: 100%)',
-      'GPU idle residency:   0.00%',
-    ),
-  };
+  const stdout = lines(
+    `Machine model: ${mac.model.id}`,
+    `OS version: ${mac.macos.build}`,
+    'E0-Cluster HW active residency:  90.12% (...)',
+    'P0-Cluster HW active residency:   0.00% (...)',
+    'CPU 0 frequency: 2244 MHz',
+    'CPU 0 active residency:  67.95% (...)',
+    'CPU 0 idle residency:  32.05%',
+    'CPU Power: 8916 mW',
+    'GPU Power: 9462 mW',
+    'ANE Power: 0 mW',
+    'Combined Power (CPU + GPU + ANE): 18378 mW',
+    'GPU HW active frequency: 1380 MHz',
+    'GPU HW active residency: 100.00% (338 MHz: 0% ... 1380 MHz: 100%)',
+    'GPU idle residency:   0.00%',
+  );
+  return { stdout };
 };
 
 /**

@@ -1,15 +1,6 @@
 import type { MacState } from '../model/fleet.ts';
 import { timeMachineDomain } from '../model/node-files.ts';
-import {
-  type Change,
-  from,
-  lines,
-  row,
-  type Tool,
-  unconfirmedUsage,
-  type WriteResult,
-  type WriteView,
-} from './tool.ts';
+import { from, lines, row, type Tool, type ToolChange, unconfirmedUsage, type WriteView } from './tool.ts';
 
 const noAccess = (verb: string): string =>
   lines(
@@ -21,7 +12,7 @@ const noAccess = (verb: string): string =>
 
 /** Changing backups requires both root and Full Disk Access. */
 const switched =
-  (verb: 'enable' | 'disable'): Change =>
+  (verb: 'enable' | 'disable'): ToolChange =>
   ({ mac: { domains, ailments }, isRoot }) => {
     if (!isRoot) return { stderr: lines(`tmutil: ${verb} requires root privileges.`), exitCode: 1 };
     if (!ailments.hasFullDiskAccess) return { stderr: noAccess(verb), exitCode: 80 };
@@ -29,20 +20,15 @@ const switched =
     return { after: { domains: { ...domains, [timeMachineDomain]: domain } } };
   };
 
+const switches = from.apple('tmutil(8): enable, disable; both need root and Full Disk Access');
+const denied = from.published('"requires Full Disk Access privileges" with exit 80, quoted in many public issues');
+
 /** `tmutil enable` and `tmutil disable`, which switch Time Machine's backups on and off. */
 export const tmutil: Tool = {
   path: '/usr/bin/tmutil',
   writes: [
-    {
-      form: 'disable',
-      source: from.apple('tmutil(8): enable, disable; both need root and Full Disk Access'),
-      change: switched('disable'),
-    },
-    {
-      form: 'enable',
-      source: from.published('"requires Full Disk Access privileges" with exit 80, quoted in many public issues'),
-      change: switched('enable'),
-    },
+    { form: 'disable', source: switches, change: switched('disable') },
+    { form: 'enable', source: denied, change: switched('enable') },
   ],
   usage: unconfirmedUsage('tmutil', 64, 'Usage: tmutil help <verb>'),
 };
@@ -55,38 +41,29 @@ const indexingText = ({ indexed }: Pick<MacState, 'indexed'>, shown = volumes): 
     .map((volume) => `${volume}:\n\t${indexed.includes(volume) ? 'Indexing enabled. ' : 'Indexing disabled.'}\n`)
     .join('');
 
+const states = from.published('a line with the volume, then a tab and "Indexing enabled. ", in many public guides');
 const manual = from.apple('mdutil(1): -i on | off, for one volume or, with -a, for all');
 const asUser = from.unconfirmed('mdutil -a -i off without root changes nothing and exits with 1');
 
-function index({ mac, isRoot }: WriteView, state: string | undefined, of: readonly string[]): WriteResult {
+function index({ mac, isRoot }: WriteView, state: string | undefined, of: readonly string[]) {
   if (!isRoot) return { stderr: lines('Error: insufficient privileges.'), exitCode: 1 };
   const others = mac.indexed.filter((volume) => !of.includes(volume));
   const indexed = state === 'on' ? [...others, ...of] : others;
   return { after: { indexed }, stdout: indexingText({ indexed }, of) };
 }
 
-const indexVolume: Change = (view) => {
+const indexAll: ToolChange = (view) => index(view, view.words[0], volumes);
+
+const indexVolume: ToolChange = (view) => {
   const [state, volume = ''] = view.words;
   return volumes.includes(volume) ? index(view, state, [volume]) : undefined;
 };
 
-/** `mdutil`: Spotlight indexing of the volumes. */
 export const mdutil: Tool = {
   path: '/usr/bin/mdutil',
-  rows: ({ mac }) => [
-    row(
-      ['-a', '-s'],
-      from.published('a line with the volume, then a tab and "Indexing enabled. ", in many public guides'),
-      indexingText(mac),
-    ),
-  ],
+  rows: ({ mac }) => [row(['-a', '-s'], states, indexingText(mac))],
   writes: [
-    {
-      form: '-a -i on|off',
-      source: manual,
-      refusalSource: asUser,
-      change: (view) => index(view, view.words[0], volumes),
-    },
+    { form: '-a -i on|off', source: manual, refusalSource: asUser, change: indexAll },
     { form: '-i on|off VOLUME', source: manual, refusalSource: asUser, change: indexVolume },
   ],
   usage: unconfirmedUsage('mdutil', 1, 'Usage: mdutil -pEsa -i (on|off) -d volume ...'),

@@ -1,14 +1,8 @@
 import { given } from '../../model/given.ts';
-import {
-  carrierAt,
-  type InterfaceAddress,
-  type MacState,
-  type PortState,
-  type ReceptacleState,
-} from '../model/fleet.ts';
+import { carrierAt, type InterfaceAddress, type MacState, type ReceptacleState } from '../model/fleet.ts';
 import { ipv4Number, ipv4Text, maskLength, maskNumber, networkOf } from '../model/ip-text.ts';
 import { bridgeAddress, isBridged, liveAddress, receptacleWith, routerOver, servicesIn } from '../model/network.ts';
-import { type Change, from, lines, row, type Tool, unconfirmedUsage, type View } from './tool.ts';
+import { from, lines, row, type Tool, type ToolChange, type ToolView, unconfirmedUsage } from './tool.ts';
 
 const up = 'flags=8863<UP,BROADCAST,SMART,RUNNING,SIMPLEX,MULTICAST> mtu 1500';
 const member = 'flags=8963<UP,BROADCAST,SMART,RUNNING,PROMISC,SIMPLEX,MULTICAST> mtu 1500';
@@ -53,7 +47,7 @@ function inetLine({ address, prefixLength }: InterfaceAddress): string {
 }
 
 /** Every interface, in the order of `ifconfig -a`. */
-function allInterfaces(view: View): readonly Block[] {
+function allInterfaces(view: ToolView): readonly Block[] {
   const { mac } = view;
   const before = [loopback, ...tunnels];
   const ports = [...mac.ports, ...mac.receptacles]
@@ -63,15 +57,11 @@ function allInterfaces(view: View): readonly Block[] {
       return 'kind' in one ? portBlock(view, one, index) : receptacleBlock(view, one, index);
     });
   const wifi = mac.ports.find((port) => port.kind === 'wifi')?.macAddress ?? '';
-  return [
-    ...before,
-    ...ports,
-    ...(mac.live.bridge === undefined ? [] : [bridgeBlock(view, mac.live.bridge)]),
-    nan(wifi),
-  ];
+  const bridges = mac.live.bridge === undefined ? [] : [bridgeBlock(view, mac.live.bridge)];
+  return [...before, ...ports, ...bridges, nan(wifi)];
 }
 
-function portBlock({ mac }: View, port: PortState, index: number): Block {
+function portBlock({ mac }: ToolView, port: MacState['ports'][number], index: number): Block {
   const { device } = port;
   const isLan = device === mac.lan.device;
   const addresses = isLan
@@ -89,7 +79,7 @@ function portBlock({ mac }: View, port: PortState, index: number): Block {
   );
 }
 
-function receptacleBlock(view: View, receptacle: ReceptacleState, index: number): Block {
+function receptacleBlock(view: ToolView, receptacle: ReceptacleState, index: number): Block {
   const { fleet, mac } = view;
   const { device } = receptacle;
   const isMember = isBridged(mac, device);
@@ -109,7 +99,7 @@ function receptacleBlock(view: View, receptacle: ReceptacleState, index: number)
 }
 
 /** `bridge0` with its members. Its spanning tree is listed but not running, so every id is zero. */
-function bridgeBlock({ fleet, mac }: View, bridged: readonly string[]): Block {
+function bridgeBlock({ fleet, mac }: ToolView, bridged: readonly string[]): Block {
   const address = bridgeAddress(fleet, mac);
   const members = bridged.flatMap((device, index) => [
     `\tmember: ${device} flags=3<LEARNING,DISCOVER>`,
@@ -144,11 +134,10 @@ const failed = (why: string) => ({ stderr: lines(`ifconfig: ${why}`), exitCode: 
 
 const notThere = (device: string) => failed(`interface ${device} does not exist`);
 
-const createBridge: Change = ({ mac: { live }, isRoot }) => {
+const createBridge: ToolChange = ({ mac: { live }, isRoot }) => {
   if (!isRoot) return failed(`SIOCIFCREATE2: ${forbidden.bridge}`);
-  return live.bridge === undefined
-    ? { after: { live: { ...live, bridge: [] } } }
-    : failed('SIOCIFCREATE2: File exists');
+  if (live.bridge !== undefined) return failed('SIOCIFCREATE2: File exists');
+  return { after: { live: { ...live, bridge: [] } } };
 };
 
 type Live = MacState['live'];
@@ -158,7 +147,7 @@ type Live = MacState['live'];
  * request.
  */
 const ofBridge =
-  (request: string, change: (mac: MacState, bridge: readonly string[], device: string) => Live | string): Change =>
+  (request: string, change: (mac: MacState, bridge: readonly string[], device: string) => Live | string): ToolChange =>
   ({ mac, isRoot, words }) => {
     const { bridge } = mac.live;
     if (bridge === undefined) return notThere('bridge0');
@@ -190,7 +179,7 @@ const withAddress = ({ live }: MacState, device: string, address: InterfaceAddre
   after: { live: { ...live, addresses: { ...live.addresses, [device]: address } } },
 });
 
-const setAddress: Change = ({ mac, isRoot, words: [rest = '', address = '', mask = ''] }) => {
+const setAddress: ToolChange = ({ mac, isRoot, words: [rest = '', address = '', mask = ''] }) => {
   const receptacle = receptacleWith(mac, `en${rest}`);
   const prefixLength = prefixOf(mask);
   if (receptacle === undefined) return notThere(`en${rest}`);
@@ -199,7 +188,7 @@ const setAddress: Change = ({ mac, isRoot, words: [rest = '', address = '', mask
   return withAddress(mac, receptacle.device, { address, prefixLength });
 };
 
-const deleteAddress: Change = ({ fleet, mac, isRoot, words: [rest = '', address = ''] }) => {
+const deleteAddress: ToolChange = ({ fleet, mac, isRoot, words: [rest = '', address = ''] }) => {
   const receptacle = receptacleWith(mac, `en${rest}`);
   if (receptacle === undefined) return notThere(`en${rest}`);
   if (ipv4Number(address) === undefined) return undefined;
@@ -215,6 +204,9 @@ const all = from.modelled(
 );
 const bridge = from.capture('ifconfig-bridge0.m4pro-mini.tn3205-elided.txt', 'Apple TN3205');
 const single = from.capture('ifconfig-en2.tn3205.txt', 'Apple TN3205');
+const inOneLine = from.unconfirmed('ifconfig -l prints all names in one line');
+const created = from.unconfirmed('ifconfig bridge0 create creates a bridge without members; exit 1 if it exists');
+const added = from.unconfirmed('ifconfig bridge0 addm adds a Thunderbolt interface, which then loses its address');
 
 /** `ifconfig -a`, `ifconfig -l` and `ifconfig NAME`, and changes of the bridge and addresses. */
 export const ifconfig: Tool = {
@@ -223,11 +215,7 @@ export const ifconfig: Tool = {
     const interfaces = allInterfaces(view);
     return [
       row(['-a'], all, interfaces.map(({ text }) => text).join('')),
-      row(
-        ['-l'],
-        from.unconfirmed('ifconfig -l prints all names in one line'),
-        lines(interfaces.map(({ name }) => name).join(' ')),
-      ),
+      row(['-l'], inOneLine, lines(interfaces.map(({ name }) => name).join(' '))),
       ...interfaces.map(({ name, text }) => row([name], name === 'bridge0' ? bridge : single, text)),
     ];
   },
@@ -239,16 +227,8 @@ export const ifconfig: Tool = {
     },
   ],
   writes: [
-    {
-      form: 'bridge0 create',
-      source: from.unconfirmed('ifconfig bridge0 create creates a bridge without members; exit 1 if it exists'),
-      change: createBridge,
-    },
-    {
-      form: 'bridge0 addm INTERFACE',
-      source: from.unconfirmed('ifconfig bridge0 addm adds a Thunderbolt interface, which then loses its address'),
-      change: addMember,
-    },
+    { form: 'bridge0 create', source: created, change: createBridge },
+    { form: 'bridge0 addm INTERFACE', source: added, change: addMember },
     { form: 'bridge0 up', source: from.apple('ifconfig(8) of macOS: up marks an interface up'), change: markUp },
     { form: 'bridge0 deletem INTERFACE', source, change: deleteMember },
     { form: 'bridge0 destroy', source, change: destroyBridge },
@@ -293,8 +273,8 @@ const classLength = (address: string): number => {
 function networkName({ address, prefixLength }: InterfaceAddress): string {
   const octets = ipv4Text(networkOf(address, prefixLength).first).split('.');
   const own = classLength(address);
-  const kept = [1, 2, 3].find((count) => count * 8 >= own && octets.slice(count).every((octet) => octet === '0')) ?? 4;
-  return `${octets.slice(0, kept).join('.')}${prefixLength === own ? '' : `/${prefixLength}`}`;
+  const shown = [1, 2, 3].find((count) => count * 8 >= own && octets.slice(count).every((octet) => octet === '0')) ?? 4;
+  return `${octets.slice(0, shown).join('.')}${prefixLength === own ? '' : `/${prefixLength}`}`;
 }
 
 interface Attached {
@@ -304,7 +284,7 @@ interface Attached {
 }
 
 /** Every interface with an IPv4 address, in the order of network services; the first router is the default router. */
-function attached({ fleet, mac }: View): readonly Attached[] {
+function attached({ fleet, mac }: ToolView): readonly Attached[] {
   const services = servicesIn(mac.preferences).map(({ device }) => device);
   const place = ({ device }: Attached): number =>
     services.includes(device) ? services.indexOf(device) : services.length;
@@ -327,7 +307,7 @@ function attached({ fleet, mac }: View): readonly Attached[] {
  * A Mac's routing table. The first interface has the default route; each other interface has a default route bound to
  * that interface.
  */
-export function routesText(view: View): string {
+export function routesText(view: ToolView): string {
   const names = allInterfaces(view).map(({ name }) => name);
   const wire = (device: string): string => `link#${names.indexOf(device) + 1}`;
   const all = attached(view);

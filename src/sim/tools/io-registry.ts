@@ -21,12 +21,12 @@ const rdmaRegistryPath = '/.sim/rdma-registry';
 const rdmaCountsPath = '/.sim/rdma-counts';
 
 /** This file exists while objects of killed programs remain. */
-const rdmaKeptPath = '/.sim/rdma-kept';
+const rdmaLeakedPath = '/.sim/rdma-kept';
 
 const pair = (isActive: boolean) => ['ProtectionDomain', 'QueuePair'].map((className) => ({ className, isActive }));
 
 /** A device's kernel objects that belong to no real program. */
-function keptOf(mac: MacState, receptacle: ReceptacleState) {
+function objectsOf(mac: MacState, receptacle: ReceptacleState) {
   const { lacksDomains, isRdmaHeld, isVerbsHung } = mac.ailments;
   const isFirst = receptacle === mac.receptacles[0];
   const leaked = { className: 'ProtectionDomain', isActive: false };
@@ -49,8 +49,8 @@ const clientsOf = (mac: MacState, isFirst: boolean): readonly string[] =>
     ]);
 
 function deviceLines(mac: MacState, receptacle: ReceptacleState): readonly string[] {
-  const kept = keptOf(mac, receptacle);
-  const busy = kept.filter(({ isActive }) => !isActive).length;
+  const objects = objectsOf(mac, receptacle);
+  const busy = objects.filter(({ isActive }) => !isActive).length;
   return [
     `+-o ${rdmaDevice(receptacle)}  <class AppleThunderboltRDMAInterface, id 0x10000080${receptacle.number}, registered, matched, active, busy ${busy} (1 ms), retain 12>`,
     '  | {',
@@ -59,7 +59,7 @@ function deviceLines(mac: MacState, receptacle: ReceptacleState): readonly strin
     '  |   "node_type" = 100',
     '  |   "IOPowerManagement" = {"DevicePowerState"=2,"CurrentPowerState"=2,"MaxPowerState"=2}',
     '  | }',
-    ...kept.map(({ className, isActive }) => objectLine(className, isActive)),
+    ...objects.map(({ className, isActive }) => objectLine(className, isActive)),
     ...clientsOf(mac, receptacle === mac.receptacles[0]),
     `@${rdmaDevice(receptacle)}`,
     '',
@@ -79,17 +79,17 @@ export function rdmaKernelFiles(mac: MacState): readonly NodeFile[] {
   const processes = modelProcesses(mac);
   const shown = processes.map(({ pid, stat, program }) => `${pid} ${pid} ${stat} ${program}\n`).join('');
   const list = processes.length === 0 ? [] : [dataFile(processesPath, shown)];
-  const kept = mac.ailments.leakedWiredBytes === undefined ? [] : [dataFile(rdmaKeptPath, '')];
+  const leaked = mac.ailments.leakedWiredBytes === undefined ? [] : [dataFile(rdmaLeakedPath, '')];
   const hung = mac.ailments.isVerbsHung ? [dataFile(verbsHungPath, '')] : [];
   // Assumption: the driver registers its classes only if there are devices.
   if (!isRdmaLive(mac)) return [...list, ...hung];
-  const all = rdmaReceptacles(mac).flatMap((receptacle) => keptOf(mac, receptacle));
+  const all = rdmaReceptacles(mac).flatMap((receptacle) => objectsOf(mac, receptacle));
   const domains = all.filter(({ className }) => className === 'ProtectionDomain').length;
   const lines = rdmaReceptacles(mac).flatMap((receptacle) => deviceLines(mac, receptacle));
   return [
     ...list,
     ...hung,
-    ...kept,
+    ...leaked,
     dataFile(rdmaCountsPath, `${domains} ${all.length - domains}\n`),
     dataFile(rdmaRegistryPath, `${lines.join('\n')}\n`),
   ];
@@ -104,7 +104,7 @@ const clientsFunction = `clients() {
     [ -r "$f" ] || continue
     p=\${f##*/} g=0
     [ -d "/proc/$p" ] || kill -s 0 "$p" 2>/dev/null || g=1
-    [ "$g" = 0 ] || [ -e "$r${rdmaKeptPath}" ] || continue
+    [ "$g" = 0 ] || [ -e "$r${rdmaLeakedPath}" ] || continue
     { IFS= read -r n; while read -r d o q; do client "$p" "$n" "$d" "$o" "$q" "$g"; done; } <"$f"
   done
 }`;
@@ -133,17 +133,11 @@ export const ioclasscount: Tool = {
 };
 
 /** A node of the simulated I/O registry. Its property values are in ioreg's form. */
-interface Entry {
-  readonly name: string;
-  readonly className: string;
-  readonly properties: Readonly<Record<string, string>>;
+function entry(name: string, className = name, properties: Readonly<Record<string, string>> = {}) {
+  return { name, className, properties };
 }
 
-const entry = (name: string, properties: Entry['properties'] = {}, className = name): Entry => ({
-  name,
-  className,
-  properties,
-});
+type Entry = ReturnType<typeof entry>;
 
 const bytes = (text: string): string => `<${Buffer.from(`${text}\0`, 'latin1').toString('hex')}>`;
 
@@ -162,33 +156,32 @@ function shown({ name, className, properties }: Entry, depth: number, isLast: bo
   return lines(head, `${indent}{`, ...values, `${indent}}`, indent);
 }
 
+const alone = (one: Entry): string => `${shown(one, 0, true)}\n`;
+
 /** Port controllers with a known location. */
 const connectors = (mac: MacState): readonly Entry[] =>
-  (mac.model.portLocations ?? []).map((location, index) => ({
-    name: `hpm${index}@${(12 - index).toString(16).toUpperCase()}`,
-    className: 'AppleARMSPMIDevice',
-    properties: {
+  (mac.model.portLocations ?? []).map((location, index) =>
+    entry(`hpm${index}@${(12 - index).toString(16).toUpperCase()}`, 'AppleARMSPMIDevice', {
       'acio-parent': handle(index),
       compatible: bytes('usbc,sn201202x,spmi'),
       'port-location': bytes(location),
       'port-number': `<0${index + 1}000000>`,
-    },
-  }));
+    }),
+  );
 
 /** The path from the registry's root to the IP port of one receptacle. */
 const pathTo = (receptacle: number): readonly Entry[] => [
-  entry('Root', { IOKitDiagnostics: '{"Classes"={"IOService"=0x2a}}' }, 'IORegistryEntry'),
-  entry('Mac', { manufacturer: bytes('Apple Inc.') }, 'IOPlatformExpertDevice'),
-  entry('arm-io@10F00000', { 'AAPL,phandle': '<1d000000>' }, 'AppleARMIODevice'),
-  entry(
-    `acio${receptacle - 1}@${(0x1f0_0000 + receptacle).toString(16).toUpperCase()}`,
-    { 'AAPL,phandle': handle(receptacle - 1), compatible: bytes('acio') },
-    'AppleARMIODevice',
-  ),
-  entry('IOThunderboltControllerType7', { Generation: '0x4' }),
+  entry('Root', 'IORegistryEntry', { IOKitDiagnostics: '{"Classes"={"IOService"=0x2a}}' }),
+  entry('Mac', 'IOPlatformExpertDevice', { manufacturer: bytes('Apple Inc.') }),
+  entry('arm-io@10F00000', 'AppleARMIODevice', { 'AAPL,phandle': '<1d000000>' }),
+  entry(`acio${receptacle - 1}@${(0x1f0_0000 + receptacle).toString(16).toUpperCase()}`, 'AppleARMIODevice', {
+    'AAPL,phandle': handle(receptacle - 1),
+    compatible: bytes('acio'),
+  }),
+  entry('IOThunderboltControllerType7', 'IOThunderboltControllerType7', { Generation: '0x4' }),
   entry('IOThunderboltLocalNode'),
   entry('AppleThunderboltIPService'),
-  entry('AppleThunderboltIPPort', { IOLinkStatus: '0x1', IOLocation: `"${receptacle}"` }),
+  entry('AppleThunderboltIPPort', 'AppleThunderboltIPPort', { IOLinkStatus: '0x1', IOLocation: `"${receptacle}"` }),
 ];
 
 const pathText = (receptacle: number): string => {
@@ -196,26 +189,25 @@ const pathText = (receptacle: number): string => {
   return `${path.map((entry, depth) => shown(entry, depth, depth === path.length - 1)).join('')}\n`;
 };
 
+const platformSource = from.published(
+  'GuillaumeGomez/sysinfo, pull request 1545: the keys; the form is that of ioreg.c',
+);
 const sourceFor = ({ model }: MacState): Source =>
   model.id === 'Mac15,14'
     ? from.published('dev7a/rdmalink, docs/ARCHITECTURE.md and InventoryPortTests.swift; the form is that of ioreg.c')
     : from.unconfirmed('ioreg: the location of each receptacle in the device tree of models other than Mac15,14');
 
 /** The Mac itself: constant properties, except for serial number and UUID. */
-const platform = ({ model, serial, hardwareUuid }: MacState): Entry => ({
-  name: 'Mac',
-  className: 'IOPlatformExpertDevice',
-  properties: {
+const platform = ({ model, serial, hardwareUuid }: MacState): Entry =>
+  entry('Mac', 'IOPlatformExpertDevice', {
     'target-type': bytes('Mac'),
     IOPlatformUUID: `"${hardwareUuid}"`,
     model: bytes(model.id),
     IOPlatformSerialNumber: `"${serial}"`,
     IOBusyInterest: '"IOCommand is not serializable"',
-  },
-});
+  });
 const quoted = (text: string): string => `'${text}'`;
 
-/** Prints the devices and their children; nothing without the driver. */
 const rdmaBody = `[ -r "$r${rdmaRegistryPath}" ] || exit 0
   ${clientsFunction}
   client() {
@@ -237,18 +229,8 @@ const rdmaBody = `[ -r "$r${rdmaRegistryPath}" ] || exit 0
 export const ioreg: Tool = {
   path: '/usr/sbin/ioreg',
   rows: ({ mac }) => [
-    row(
-      ['-rd1', '-c', 'IOPlatformExpertDevice'],
-      from.published('GuillaumeGomez/sysinfo, pull request 1545: the keys; the form is that of ioreg.c'),
-      `${shown(platform(mac), 0, true)}\n`,
-    ),
-    row(
-      ['-x', '-r', '-d1', '-k', 'port-location'],
-      sourceFor(mac),
-      connectors(mac)
-        .map((entry) => `${shown(entry, 0, true)}\n`)
-        .join(''),
-    ),
+    row(['-rd1', '-c', 'IOPlatformExpertDevice'], platformSource, alone(platform(mac))),
+    row(['-x', '-r', '-d1', '-k', 'port-location'], sourceFor(mac), connectors(mac).map(alone).join('')),
     row(
       ['-x', '-r', '-d1', '-t', '-l', '-c', 'AppleThunderboltIPPort'],
       sourceFor(mac),

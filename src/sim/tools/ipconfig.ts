@@ -1,6 +1,6 @@
 import { type DhcpReply, dhcpReply, servicesIn } from '../model/network.ts';
 import { seededInteger } from '../model/seed.ts';
-import { from, lines, row, type Tool, usage, type View } from './tool.ts';
+import { from, lines, row, type Tool, type ToolView, usage } from './tool.ts';
 
 const packet = from.capture(
   'ipconfig-getpacket.en0.macos26.5.2.txt',
@@ -30,7 +30,7 @@ export const ipconfig: Tool = {
 };
 
 /** DHCP replies: the office router's, and those from the far ends of cables. */
-function replies({ fleet, mac }: View) {
+function replies({ fleet, mac }: ToolView) {
   const { device, address } = mac.lan;
   const isOnDhcp = servicesIn(mac.preferences).some((one) => one.device === device && one.ipv4.kind === 'dhcp');
   const router = { address, server: address.replace(/\.\d+$/, '.1'), serverName: '' };

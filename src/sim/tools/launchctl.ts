@@ -8,6 +8,12 @@ const loaded = from.capture('launchctl-print.sshd.on.elided.txt', posture);
 const missing = from.capture('launchctl-print.sshd.off.stderr.txt', posture);
 const manual = from.apple('launchctl(1) of macOS');
 const codes = from.published('launchctl bootstrap and bootout: exit 5 and 3, 36, 113, in public issue threads');
+const all = from.unconfirmed('launchctl print-disabled system: a line "LABEL" => disabled or enabled per override');
+const rootOverrides = from.unconfirmed('launchctl print-disabled user/0, if root has logged in: as for any other user');
+const slow = from.unconfirmed('launchctl bootout waits until the process has exited; a second one meanwhile exits 36');
+const disabled = from.unconfirmed('launchctl bootstrap of a disabled service: "119: Service is disabled", exit 119');
+
+const rootOverridesPath = '/private/var/db/com.apple.xpc.launchd/disabled.0.plist';
 
 const printDisabled = (path: string): string =>
   `printf 'disabled services = {\\n'; f="$r${path}"; [ ! -f "$f" ] || /usr/bin/awk -F '[<>]' ` +
@@ -64,11 +70,7 @@ export const launchctl: Tool = {
         'the output of launchctl for a label with other characters was not observed, so the command counts as unknown',
       ),
     },
-    {
-      match: "'2:print-disabled system'",
-      body: printDisabled(overridesPath),
-      source: from.unconfirmed('launchctl print-disabled system: a line "LABEL" => disabled or enabled per override'),
-    },
+    { match: "'2:print-disabled system'", body: printDisabled(overridesPath), source: all },
     {
       match: `'2:print-disabled user/${agentUser}'`,
       body: printDisabled(agentOverridesPath),
@@ -76,11 +78,7 @@ export const launchctl: Tool = {
         'print-disabled user/501 in a public issue; of gui/501 on macOS 26.5.1: "LABEL" => disabled or enabled',
       ),
     },
-    {
-      match: "'2:print-disabled user/0'",
-      body: printDisabled('/private/var/db/com.apple.xpc.launchd/disabled.0.plist'),
-      source: from.unconfirmed('launchctl print-disabled user/0, if root has logged in: as for any other user'),
-    },
+    { match: "'2:print-disabled user/0'", body: printDisabled(rootOverridesPath), source: rootOverrides },
     {
       match: "'2:print system/'*",
       body:
@@ -92,10 +90,7 @@ export const launchctl: Tool = {
   // The simulated launchd answers these commands. Success prints nothing.
   writes: [
     { form: 'bootstrap system PLIST', source: codes },
-    {
-      form: 'bootout system/LABEL',
-      source: from.unconfirmed('launchctl bootout waits until the process has exited; a second one meanwhile exits 36'),
-    },
+    { form: 'bootout system/LABEL', source: slow },
     { form: 'kickstart [-k] system/LABEL', match: "[23]:'kickstart '*'system/'*", source: manual },
     {
       form: 'kickstart -p system/LABEL',
@@ -111,10 +106,7 @@ export const launchctl: Tool = {
       ),
     },
     { form: 'enable system/LABEL', source: manual },
-    {
-      form: 'disable system/LABEL',
-      source: from.unconfirmed('launchctl bootstrap of a disabled service: "119: Service is disabled", exit 119'),
-    },
+    { form: 'disable system/LABEL', source: disabled },
     { form: 'enable user/UID/LABEL', match: `'2:enable user/${agentUser}/'*`, source: manual },
     { form: 'disable user/UID/LABEL', match: `'2:disable user/${agentUser}/'*`, source: manual },
   ],

@@ -10,6 +10,8 @@ const xnuBuild = (version: string): string =>
 const version = ({ macos }: MacState): string =>
   `Darwin Kernel Version ${darwinRelease(macos.version)}: Thu Apr 16 20:11:58 PDT 2026; root:${xnuBuild(macos.version)}/RELEASE_ARM64`;
 
+const kernelVersion = from.unconfirmed('uname -v: date and train of the kernel, then the chip at the end');
+
 /** `uname`: prints Darwin, its release, and the Mac's name. */
 export const uname: Tool = {
   path: '/usr/bin/uname',
@@ -24,11 +26,7 @@ export const uname: Tool = {
       said(['-m'], 'arm64'),
       said(['-n'], host),
       row(['-p'], from.published('codota/TabNine issue 326: `uname -pm` prints "arm64 arm"'), lines('arm')),
-      row(
-        ['-v'],
-        from.unconfirmed('uname -v: date and train of the kernel, then the chip at the end'),
-        lines(version(mac)),
-      ),
+      row(['-v'], kernelVersion, lines(version(mac))),
       said(['-a'], `Darwin ${host} ${release} ${version(mac)} arm64`),
     ];
   },
@@ -115,12 +113,9 @@ export const swVers: Tool = {
   rows: ({ mac: { macos } }) => {
     const single = (name: string, value: string): readonly Row[] =>
       ['-', '--'].map((dashes) => row([`${dashes}${name}`], manual, lines(value)));
+    const all = ['ProductName:\t\tmacOS', `ProductVersion:\t\t${macos.version}`, `BuildVersion:\t\t${macos.build}`];
     return [
-      row(
-        [],
-        whole,
-        lines('ProductName:\t\tmacOS', `ProductVersion:\t\t${macos.version}`, `BuildVersion:\t\t${macos.build}`),
-      ),
+      row([], whole, lines(...all)),
       ...single('productName', 'macOS'),
       ...single('productVersion', macos.version),
       ...single('buildVersion', macos.build),

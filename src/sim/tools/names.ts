@@ -1,11 +1,10 @@
 import type { MacState } from '../model/fleet.ts';
 import { type NameKey, nameIn, nameKeys, withName } from '../model/network.ts';
-import { type Change, from, lines, type Row, row, type Tool, unconfirmedUsage } from './tool.ts';
+import { from, lines, type Row, row, type Tool, type ToolChange, unconfirmedUsage } from './tool.ts';
 
-/** A Bonjour name is one DNS label. */
 const isLabel = (name: string): boolean => /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/.test(name);
 
-const setName: Change = ({ mac, isRoot, words: [word, name = ''] }) => {
+const setName: ToolChange = ({ mac, isRoot, words: [word, name = ''] }) => {
   const key = nameKeys.find((one) => one === word);
   if (key === undefined) return undefined;
   if (!isRoot) return { stderr: lines('SCPreferencesCommitChanges() failed: Permission denied'), exitCode: 1 };
@@ -15,7 +14,6 @@ const setName: Change = ({ mac, isRoot, words: [word, name = ''] }) => {
   return { after: { preferences: withName(mac.preferences, key, name) } };
 };
 
-/** The output for a name that is not set. */
 const unset = from.unconfirmed('scutil --get HostName when unset: "HostName: not set" on stderr, exit 1');
 
 function nameRow({ preferences }: MacState, key: NameKey): Row {
@@ -58,7 +56,6 @@ export const scutil: Tool = {
 const fullName = ({ preferences, name }: MacState): string =>
   nameIn(preferences, 'HostName') ?? `${nameIn(preferences, 'LocalHostName') ?? name}.local`;
 
-/** `hostname`, from the names in the network preferences. */
 export const hostname: Tool = {
   path: '/bin/hostname',
   rows: ({ mac }) => [

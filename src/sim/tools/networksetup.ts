@@ -6,17 +6,17 @@ import {
   bridgeIn,
   bridgePort,
   liveAddress,
-  type NetworkService,
   newService,
   receptacleWith,
   routerOver,
+  type ServiceState,
   servicesIn,
   withOrder,
   withoutService,
   withService,
 } from '../model/network.ts';
 import type { PlistDict } from '../model/plist.ts';
-import { type Change, from, lines, type Row, row, type Tool, usage, type View } from './tool.ts';
+import { from, lines, type Row, row, type Tool, type ToolChange, type ToolView, usage } from './tool.ts';
 
 const described = from.published(
   'networksetup(8); without root, a message on stdout and exit 14, as several public tools expect',
@@ -24,8 +24,6 @@ const described = from.published(
 
 /** macOS's name for a receptacle's network port: `Thunderbolt 2`. */
 const receptaclePort = (receptacle: ReceptacleState): string => `Thunderbolt ${receptacle.number}`;
-
-const wrong = (why: string) => ({ stdout: lines(why, '** Error: The parameters were not valid.'), exitCode: 4 });
 
 /** The preferences after a change, and the interfaces whose addresses configd must set again. */
 interface Preferences {
@@ -39,24 +37,25 @@ interface Preferences {
  * addresses.
  */
 const asAdmin =
-  (change: (mac: MacState, words: readonly string[]) => Preferences | string): Change =>
+  (change: (mac: MacState, words: readonly string[]) => Preferences | string): ToolChange =>
   ({ mac, words, isRoot }) => {
     const result = change(mac, words);
     if (!isRoot) return { stdout: lines('** Error: Command requires admin privileges.'), exitCode: 14 };
     // The message in an SSH session without Full Disk Access (github.com/SQCU/mesh). The exit code is unknown.
     if (!mac.ailments.hasFullDiskAccess)
       return { stderr: lines('Unable to access the System Configuration database'), exitCode: 1 };
-    if (typeof result === 'string') return wrong(result);
+    if (typeof result === 'string')
+      return { stdout: lines(result, '** Error: The parameters were not valid.'), exitCode: 4 };
     const { preferences, devices } = result;
-    const kept = Object.entries(mac.live.addresses).filter(([device]) => !devices.includes(device));
-    const live = { ...given({ bridge: bridgeIn(preferences) }), addresses: Object.fromEntries(kept) };
+    const others = Object.entries(mac.live.addresses).filter(([device]) => !devices.includes(device));
+    const live = { ...given({ bridge: bridgeIn(preferences) }), addresses: Object.fromEntries(others) };
     return { after: { preferences, live } };
   };
 
-type PreferencesOf = (preferences: PlistDict, service: NetworkService, words: readonly string[]) => PlistDict | string;
+type PreferencesOf = (preferences: PlistDict, service: ServiceState, words: readonly string[]) => PlistDict | string;
 
 /** A form about the service in its first argument: returns the changed preferences, or an error in the arguments. */
-const ofService = (change: PreferencesOf): Change =>
+const ofService = (change: PreferencesOf): ToolChange =>
   asAdmin(({ preferences }, [name = '', ...words]) => {
     const service = servicesIn(preferences).find((one) => one.name === name);
     if (service === undefined) return `${name} is not a recognized network service.`;
@@ -68,13 +67,16 @@ const setManual: PreferencesOf = (preferences, service, [address = '', mask = ''
   const prefixLength = maskLength(mask);
   if (ipv4Number(address) === undefined) return `${address} is not a valid IP address.`;
   if (prefixLength === undefined) return `${mask} is not a valid subnet mask.`;
-  return withService(preferences, {
-    ...service,
-    ipv4: { kind: 'manual', address, prefixLength, ...given({ router }) },
-  });
+  const ipv4 = { kind: 'manual', address, prefixLength, ...given({ router }) } as const;
+  return withService(preferences, { ...service, ipv4 });
 };
 
-/** The interface of a hardware port or of the bridge. */
+const setDhcp: PreferencesOf = (preferences, service) =>
+  withService(preferences, { ...service, ipv4: { kind: 'dhcp' } });
+
+const setEnabled: PreferencesOf = (preferences, service, [state]) =>
+  withService(preferences, { ...service, isEnabled: state === 'on' });
+
 function deviceOf(mac: MacState, port: string): string | undefined {
   const receptacle = mac.receptacles.find((one) => receptaclePort(one) === port);
   if (port === bridgePort) return 'bridge0';
@@ -110,8 +112,14 @@ const manual = from.unconfirmed('networksetup -getinfo for a service with a fixe
 const names = from.unconfirmed(
   'networksetup -listallnetworkservices prints the notice, then one name per line, * before disabled ones',
 );
-
 const enabled = from.unconfirmed('networksetup -getnetworkserviceenabled prints Enabled or Disabled');
+const withoutRouter = from.unconfirmed('networksetup -setmanual without a router, as for a cable between two Macs');
+const created = from.unconfirmed(
+  'networksetup -createnetworkservice prints nothing; exit 4 for a name in use or an unknown port',
+);
+const ordered = from.published(
+  'networksetup(8); several public scripts and issues quote "Wrong number of network services... No changes have been made."',
+);
 
 const notice = 'An asterisk (*) denotes that a network service is disabled.';
 
@@ -123,12 +131,8 @@ function listedPorts(mac: MacState): readonly Omit<PortState, 'kind'>[] {
       ? [{ port: bridgePort, device: 'bridge0', macAddress: first.macAddress }]
       : [];
   const receptacles = mac.receptacles.map((one) => ({ ...one, port: receptaclePort(one) }));
-  return [
-    ...mac.ports.filter((port) => port.kind !== 'wifi'),
-    ...bridge,
-    ...mac.ports.filter((port) => port.kind === 'wifi'),
-    ...receptacles,
-  ];
+  const wifi = mac.ports.filter((port) => port.kind === 'wifi');
+  return [...mac.ports.filter((port) => !wifi.includes(port)), ...bridge, ...wifi, ...receptacles];
 }
 
 const hardwarePorts = (mac: MacState): string =>
@@ -144,7 +148,7 @@ const hardwarePorts = (mac: MacState): string =>
     '===================',
   );
 
-const serviceOrder = (services: readonly NetworkService[]): string =>
+const serviceOrder = (services: readonly ServiceState[]): string =>
   lines(
     notice,
     ...services.flatMap(({ name, port, device, isEnabled }, index) => [
@@ -154,11 +158,11 @@ const serviceOrder = (services: readonly NetworkService[]): string =>
     ]),
   );
 
-const serviceNames = (services: readonly NetworkService[]): string =>
+const serviceNames = (services: readonly ServiceState[]): string =>
   lines(notice, ...services.map(({ name, isEnabled }) => (isEnabled ? name : `*${name}`)));
 
 /** A service's automatic address: a lease in the office, a self-assigned address on a cable, or none. */
-function automaticAddress({ fleet, mac }: View, device: string): InterfaceAddress | undefined {
+function automaticAddress({ fleet, mac }: ToolView, device: string): InterfaceAddress | undefined {
   if (device === mac.lan.device) return { address: mac.lan.address, prefixLength: 24 };
   if (device === 'bridge0') return bridgeAddress(fleet, mac);
   const receptacle = receptacleWith(mac, device);
@@ -168,7 +172,7 @@ function automaticAddress({ fleet, mac }: View, device: string): InterfaceAddres
 const macAddressOf = (mac: MacState, device: string): string =>
   listedPorts(mac).find((port) => port.device === device)?.macAddress ?? '(null)';
 
-function routerOf({ fleet, mac }: View, { device, ipv4 }: NetworkService): string {
+function routerOf({ fleet, mac }: ToolView, { device, ipv4 }: ServiceState): string {
   if (ipv4.kind === 'manual') return ipv4.router ?? '(null)';
   const receptacle = receptacleWith(mac, device);
   if (receptacle !== undefined) return routerOver(fleet, mac, receptacle) ?? '(null)';
@@ -178,7 +182,7 @@ function routerOf({ fleet, mac }: View, { device, ipv4 }: NetworkService): strin
 /** The output for a service with IPv4 off was never published, but meshwright does not read it. */
 const withoutIpv4 = from.unconfirmed('networksetup -getinfo for a service without IPv4 begins with its IPv6 lines');
 
-function getInfo(view: View, service: NetworkService): Row {
+function getInfo(view: ToolView, service: ServiceState): Row {
   const { name, port, device, ipv4 } = service;
   const args = ['-getinfo', name];
   const idName = port === 'Wi-Fi' && ipv4.kind !== 'off' ? 'Wi-Fi ID' : 'Ethernet Address';
@@ -223,36 +227,12 @@ export const networksetup: Tool = {
   })),
   writes: [
     { form: '-setmanual SERVICE ADDRESS MASK ROUTER', source: described, change: ofService(setManual) },
-    {
-      form: '-setmanual SERVICE ADDRESS MASK',
-      source: from.unconfirmed('networksetup -setmanual without a router, as for a cable between two Macs'),
-      change: ofService(setManual),
-    },
-    {
-      form: '-setdhcp SERVICE',
-      source: described,
-      change: ofService((before, service) => withService(before, { ...service, ipv4: { kind: 'dhcp' } })),
-    },
-    {
-      form: '-setnetworkserviceenabled SERVICE on|off',
-      source: described,
-      change: ofService((before, service, [state]) => withService(before, { ...service, isEnabled: state === 'on' })),
-    },
+    { form: '-setmanual SERVICE ADDRESS MASK', source: withoutRouter, change: ofService(setManual) },
+    { form: '-setdhcp SERVICE', source: described, change: ofService(setDhcp) },
+    { form: '-setnetworkserviceenabled SERVICE on|off', source: described, change: ofService(setEnabled) },
     { form: '-removenetworkservice SERVICE', source: described, change: ofService(withoutService) },
-    {
-      form: '-createnetworkservice SERVICE HARDWARE-PORT',
-      source: from.unconfirmed(
-        'networksetup -createnetworkservice prints nothing; exit 4 for a name in use or an unknown port',
-      ),
-      change: createService,
-    },
-    {
-      form: '-ordernetworkservices SERVICE ...',
-      source: from.published(
-        'networksetup(8); several public scripts and issues quote "Wrong number of network services... No changes have been made."',
-      ),
-      change: orderServices,
-    },
+    { form: '-createnetworkservice SERVICE HARDWARE-PORT', source: created, change: createService },
+    { form: '-ordernetworkservices SERVICE ...', source: ordered, change: orderServices },
   ],
   usage: usage(
     1,

@@ -1,10 +1,10 @@
 import type { MacState } from '../model/fleet.ts';
-import { type Change, from, lines, row, type Tool, usage } from './tool.ts';
+import { from, lines, row, type Tool, type ToolChange, usage } from './tool.ts';
 
 const source = from.apple('shutdown.c of system_cmds: "Shutdown NOW!", two bells, and "NOT super-user" with exit 1');
 
 const goDown =
-  (power: 'restart' | 'off'): Change =>
+  (power: 'restart' | 'off'): ToolChange =>
   ({ isRoot }) =>
     isRoot
       ? { stdout: 'Shutdown NOW!\n\r\nSystem shutdown time has arrived\u0007\u0007\r\n', power }
@@ -26,7 +26,6 @@ export const shutdown: Tool = {
 
 type Power = MacState['power'];
 
-/** The supported settings, each with its change in the model. */
 const settings: Readonly<Record<string, (power: Power, value: number) => Power>> = {
   sleep: (power, value) => ({ ...power, sleepMinutes: value }),
   disksleep: (power, value) => ({ ...power, diskSleepMinutes: value }),
@@ -57,7 +56,7 @@ const warning = ({ sleepMinutes, diskSleepMinutes }: Power): string =>
       )
     : '';
 
-const setPower: Change = ({ mac, isRoot, words }) => {
+const setPower: ToolChange = ({ mac, isRoot, words }) => {
   const power = changed(mac, words);
   if (power === undefined) return undefined;
   return isRoot
@@ -70,6 +69,10 @@ type Setting = readonly [name: string, value: string | number];
 const laptop = from.capture('pmset-g-custom.mbp.txt', 'public benchmark record, MacBook Pro');
 const capable = from.capture('pmset-g-cap.desktop-intel.txt', 'public setup notes, Intel desktop');
 const desktop = from.unconfirmed('pmset -g custom on a Mac Studio: keys and their order');
+const forAll = from.apple(
+  'pmset.m of PowerManagement: the settings, the message for users without root (on stdout), exit 1',
+);
+const forCharger = from.unconfirmed('pmset -c on a Mac without a battery changes the same settings as -a');
 const inUse = from.unconfirmed('pmset -g on Apple silicon: the head lines and the settings in use');
 
 /** One setting: the name is padded to 20 characters; longer names shift their value to the right. */
@@ -120,7 +123,6 @@ const capabilities = ({ model }: MacState): readonly string[] => [
   ...'standby powernap ttyskeepawake hibernatemode hibernatefile tcpkeepalive powermode'.split(' '),
 ];
 
-/** `pmset`: the queries, and `-a`. */
 export const pmset: Tool = {
   path: '/usr/bin/pmset',
   rows: ({ mac }) => [
@@ -129,20 +131,8 @@ export const pmset: Tool = {
     row(['-g'], inUse, lines('System-wide power settings:', 'Currently in use:', ...mains(mac).map(settingLine))),
   ],
   writes: [
-    {
-      form: '-a KEY VALUE ...',
-      match: "[3579]:'-a '*",
-      source: from.apple(
-        'pmset.m of PowerManagement: the settings, the message for users without root (on stdout), exit 1',
-      ),
-      change: setPower,
-    },
-    {
-      form: '-c KEY VALUE ...',
-      match: "[3579]:'-c '*",
-      source: from.unconfirmed('pmset -c on a Mac without a battery changes the same settings as -a'),
-      change: setPower,
-    },
+    { form: '-a KEY VALUE ...', match: "[3579]:'-a '*", source: forAll, change: setPower },
+    { form: '-c KEY VALUE ...', match: "[3579]:'-c '*", source: forCharger, change: setPower },
   ],
   usage: usage(
     1,

@@ -3,13 +3,13 @@ import type { MacState } from '../model/fleet.ts';
 import { bridgeIn, preferencesPath } from '../model/network.ts';
 import { dictAt, isDict, type PlistDict, type PlistValue, plistText, valueAt, withValue } from '../model/plist.ts';
 import {
-  type Change,
   from,
   lines,
   type Row,
   row,
   type Source,
   type Tool,
+  type ToolChange,
   unconfirmedUsage,
   usage,
   type WriteResult,
@@ -30,14 +30,14 @@ function setDomain({ mac, isRoot }: WriteView, domain: string, dict: PlistDict):
   return { after: { domains: { ...mac.domains, [domain]: dict } } };
 }
 
-const writeKey: Change = (view) => {
+const writeKey: ToolChange = (view) => {
   const [domain = '', key = '', type, word = ''] = view.words;
   const dict = view.mac.domains[domain];
   const value = typedValue(type, word);
   return dict === undefined || value === undefined ? undefined : setDomain(view, domain, { ...dict, [key]: value });
 };
 
-const deleteKey: Change = (view) => {
+const deleteKey: ToolChange = (view) => {
   const [domain = '', key = ''] = view.words;
   const dict = view.mac.domains[domain];
   if (dict === undefined) return undefined;
@@ -48,6 +48,12 @@ const deleteKey: Change = (view) => {
 };
 
 const manual = from.apple('defaults(1): read, write, delete; a domain may be a path without .plist');
+const typed = from.apple('defaults(1): write DOMAIN KEY -bool | -string VALUE');
+const unset = from.published(
+  'the message for an unset key, after a line with the time, quoted in many public issues; exit 1',
+);
+const unwritten = from.published('"Could not write domain …; exiting" with exit 1, in many public issues');
+
 const path = (domain: string): NodePath => ({ kind: 'node-path', path: domain });
 
 /** Flags are printed as numbers. */
@@ -65,22 +71,12 @@ export const defaults: Tool = {
     {
       match: `"3:read $r/Library/Preferences/com.apple."*`,
       body: `printf '${stamp}\\nThe domain/default pair of (%s, %s) does not exist\\n' "$2" "$3" >&2; exit 1`,
-      source: from.published(
-        'the message for an unset key, after a line with the time, quoted in many public issues; exit 1',
-      ),
+      source: unset,
     },
   ],
   writes: [
-    {
-      form: 'write DOMAIN KEY -bool|-string VALUE',
-      source: from.apple('defaults(1): write DOMAIN KEY -bool | -string VALUE'),
-      change: writeKey,
-    },
-    {
-      form: 'delete DOMAIN KEY',
-      source: from.published('"Could not write domain …; exiting" with exit 1, in many public issues'),
-      change: deleteKey,
-    },
+    { form: 'write DOMAIN KEY -bool|-string VALUE', source: typed, change: writeKey },
+    { form: 'delete DOMAIN KEY', source: unwritten, change: deleteKey },
   ],
   usage: usage(
     255,
@@ -104,7 +100,6 @@ function printed(value: PlistValue, indent = ''): string {
   return `Array {\n${value.map((one) => `${inner}${printed(one, inner)}\n`).join('')}${indent}}`;
 }
 
-/** The dictionary without the entry at this path. */
 function without(dict: PlistDict, path: readonly string[]): PlistDict {
   const [parent, key = ''] = [path.slice(0, -1), path.at(-1)];
   const { [key]: _, ...others } = dictAt(dict, ...parent);
@@ -113,7 +108,7 @@ function without(dict: PlistDict, path: readonly string[]): PlistDict {
 
 /** Runs a command on an existing entry, with its value and path. */
 const ofEntry =
-  (verb: string, act: (view: WriteView, value: PlistValue, path: readonly string[]) => WriteResult): Change =>
+  (verb: string, act: (view: WriteView, value: PlistValue, path: readonly string[]) => WriteResult): ToolChange =>
   (view) => {
     const [keys = ''] = view.words;
     if (keys === '') return undefined;
@@ -162,7 +157,7 @@ function jsonValue(text: string): PlistValue | undefined {
 }
 
 /** `plutil -insert` changes only the file with the network preferences. The running network does not change. */
-const insert: Change = ({ mac, isRoot, words: [keyPath = '', json = ''] }) => {
+const insert: ToolChange = ({ mac, isRoot, words: [keyPath = '', json = ''] }) => {
   const value = jsonValue(json);
   if (value === undefined) return undefined;
   const failed = (why: string): WriteResult => ({ stderr: lines(`${preferencesPath}: ${why}`), exitCode: 1 });
@@ -182,6 +177,9 @@ const deleted = from.capture('plutil-virtualnetworkinterfaces-bridge.m3ultra.bri
 const services = from.unconfirmed('plutil -extract NetworkServices json: every service by UUID, on one line');
 const inXml = from.unconfirmed('plutil -extract NetworkServices xml1: the same as a separate property list');
 const names = from.unconfirmed('plutil -extract System json: computer name, Bonjour name and host name, on one line');
+const inserted = from.unconfirmed(
+  'plutil -insert KEYPATH -json VALUE inserts a dictionary into the network preferences, and fails if the key exists',
+);
 const missing = from.published('the message for a missing key, quoted in several public tests; exit 1');
 
 /** plutil prints a dictionary's keys in its own order; the captured order is the reverse of the file's. */
@@ -217,14 +215,6 @@ export const plutil: Tool = {
     extractRow(mac, 'NetworkServices', inXml, 'xml1'),
     extractRow(mac, 'System', names),
   ],
-  writes: [
-    {
-      form: `-insert KEYPATH -json JSON ${preferencesPath}`,
-      source: from.unconfirmed(
-        'plutil -insert KEYPATH -json VALUE inserts a dictionary into the network preferences, and fails if the key exists',
-      ),
-      change: insert,
-    },
-  ],
+  writes: [{ form: `-insert KEYPATH -json JSON ${preferencesPath}`, source: inserted, change: insert }],
   usage: unconfirmedUsage('plutil', 1, 'plutil: [command_option] [other_options] file...', "The file '-' means stdin"),
 };

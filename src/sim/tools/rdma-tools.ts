@@ -15,14 +15,11 @@ import {
   verbsDevicesPath,
   verbsHungPath,
 } from '../model/rdma.ts';
-import { from, lines, type Pattern, type Row, row, type Tool, unconfirmedUsage, usage, type View } from './tool.ts';
+import { from, lines, type Pattern, type Row, row, type Tool, type ToolView, unconfirmedUsage, usage } from './tool.ts';
 
 const publisher = 'test data of a two-Mac cluster tool, Mac Studio M3 Ultra';
 const short = from.modelled('ibv_devinfo.m3ultra.en7-active.modelled.txt', publisher);
 const verbose = from.modelled('ibv_devinfo-v.rdma_en7.mapped-gid.modelled.txt', publisher);
-
-/** `d0b5:e9ab:23cf:ac05`. */
-const grouped = (guid: string): string => (guid.match(/..../g) ?? []).join(':');
 
 /** A MAC address's EUI-64 link-local address: the universal bit inverted, `ff:fe` in the middle. */
 function eui64LinkLocal(macAddress: string): string {
@@ -35,7 +32,7 @@ function eui64LinkLocal(macAddress: string): string {
  * The GID table of a receptacle's device. The link-local GID is derived from the MAC address. An IPv4-mapped GID exists
  * only while the interface itself has an IPv4 address, which a bridged interface never has (Apple TN3205).
  */
-function gidsOf({ fleet, mac }: View, receptacle: ReceptacleState): readonly string[] {
+function gidsOf({ fleet, mac }: ToolView, receptacle: ReceptacleState): readonly string[] {
   const first = eui64LinkLocal(receptacle.macAddress);
   const hasCarrier = carrierAt(fleet, mac, receptacle) !== undefined;
   if (isBridged(mac, receptacle.device) || !(hasCarrier || isCabled(fleet, mac, receptacle))) return [first];
@@ -64,11 +61,11 @@ function gidBytes(gid: string): string {
 /** Error numbers of macOS: ENOMEM without a protection domain, EBUSY, and ETIMEDOUT if the cable carries nothing. */
 const [noMemory, busy, timedOut] = [12, 16, 60];
 
-/** One device for the verbs library. */
-function verbsDevice(view: View, receptacle: ReceptacleState): readonly string[] {
+function verbsDevice(view: ToolView, receptacle: ReceptacleState): readonly string[] {
   const { fleet, mac } = view;
   const limit = rdmaLimit(mac);
   const peer = rdmaPeer(fleet, mac, receptacle);
+  const peerGids = peer === undefined ? [] : gidsOf({ fleet, mac: peer.mac }, peer.receptacle);
   const cable = cableAt(fleet.cables, { node: mac.name, receptacle: receptacle.number });
   const settings = {
     ...{ state: isPortActive(fleet, mac, receptacle) ? 4 : 1, max_qp: limit, max_cq: limit, max_pd: limit },
@@ -82,20 +79,18 @@ function verbsDevice(view: View, receptacle: ReceptacleState): readonly string[]
     `guid ${nodeGuid(receptacle)}`,
     ...Object.entries(settings).map(([field, value]) => `set ${field} ${value}`),
     ...gidsOf(view, receptacle).map((gid, index) => `gid ${index} ${gidBytes(gid)}`),
-    ...(peer === undefined ? [] : gidsOf({ fleet, mac: peer.mac }, peer.receptacle)).map(
-      (gid) => `peer ${gidBytes(gid)}`,
-    ),
+    ...peerGids.map((gid) => `peer ${gidBytes(gid)}`),
   ];
 }
 
 /** The devices for the verbs library of a Mac; empty for a macOS without that library. */
-export const verbsFiles = (view: View): readonly NodeFile[] =>
+export const verbsFiles = (view: ToolView): readonly NodeFile[] =>
   hasRdmaTools(view.mac.macos.version)
     ? [dataFile(verbsDevicesPath, lines(...rdmaReceptacles(view.mac).flatMap((one) => verbsDevice(view, one))))]
     : [];
 
-function deviceBlock({ fleet, mac }: View, receptacle: ReceptacleState, isVerbose: boolean): string {
-  const guid = grouped(nodeGuid(receptacle));
+function deviceBlock({ fleet, mac }: ToolView, receptacle: ReceptacleState, isVerbose: boolean): string {
+  const guid = nodeGuid(receptacle).replaceAll(/....(?=.)/g, '$&:');
   const limit = rdmaLimit(mac);
   const state = isPortActive(fleet, mac, receptacle) ? 'PORT_ACTIVE (4)' : 'PORT_DOWN (1)';
   const limits = [
@@ -138,7 +133,7 @@ function deviceBlock({ fleet, mac }: View, receptacle: ReceptacleState, isVerbos
 
 const nothing = from.unconfirmed('ibv_devinfo without any device: "No IB devices found" on stderr, exit 255');
 
-function rows(view: View): readonly Row[] {
+function rows(view: ToolView): readonly Row[] {
   if (view.mac.ailments.isVerbsHung) return [];
   const receptacles = rdmaReceptacles(view.mac);
   if (receptacles.length === 0) {
@@ -192,19 +187,17 @@ const lineOfList = from.modelled(
   'dev7a/rdmalink, macOS 27.2, reduced to three variables',
 );
 
+const neverEnabled: Row = {
+  args: ['rdma-enable'],
+  source: from.published('terminal logs of other variables; nvram.c of Apple'),
+  stderr: lines("nvram: Error getting variable - 'rdma-enable': (iokit/common) data was not found"),
+  exitCode: 1,
+};
+
 /** `nvram NAME`: prints name and value, separated by a tab. The variable does not exist if RDMA was never enabled. */
 export const nvram: Tool = {
   path: '/usr/sbin/nvram',
-  rows: ({ mac }) => [
-    mac.isRdmaEnabled
-      ? row(['rdma-enable'], lineOfList, lines('rdma-enable\t1'))
-      : {
-          args: ['rdma-enable'],
-          source: from.published('terminal logs of other variables; nvram.c of Apple'),
-          stderr: lines("nvram: Error getting variable - 'rdma-enable': (iokit/common) data was not found"),
-          exitCode: 1,
-        },
-  ],
+  rows: ({ mac }) => [mac.isRdmaEnabled ? row(['rdma-enable'], lineOfList, lines('rdma-enable\t1')) : neverEnabled],
   usage: unconfirmedUsage('nvram', 1, 'nvram: (usage: no arguments given)'),
 };
 
@@ -222,38 +215,25 @@ const outsideRecovery = (verb: string): Row => ({
 export const rdmaCtl: Tool = {
   path: '/usr/bin/rdma_ctl',
   isPresent: (mac) => hasRdmaTools(mac.macos.version),
-  rows: ({ mac }) => [
-    row(
-      ['status'],
-      mac.isRdmaEnabled ? status : from.apple('TN3205'),
-      lines(mac.isRdmaEnabled ? 'enabled' : 'disabled'),
-    ),
+  rows: ({ mac: { isRdmaEnabled } }) => [
+    row(['status'], isRdmaEnabled ? status : from.apple('TN3205'), lines(isRdmaEnabled ? 'enabled' : 'disabled')),
     outsideRecovery('enable'),
     outsideRecovery('disable'),
   ],
   usage: unconfirmedUsage('rdma_ctl', 64, 'usage: rdma_ctl [enable | disable | status]'),
 };
 
-const columns = (device: string, guid: string): string => `    ${device.padEnd(16)}${guid}`;
+const listed = from.capture('ibv_devices.m3ultra.six-ports.txt', 'research note of an Apple-cluster monitor');
+const heading = ['    device              node GUID', '    ------          ----------------'];
+const deviceLine = (receptacle: ReceptacleState): string =>
+  `    ${rdmaDevice(receptacle).padEnd(16)}${nodeGuid(receptacle)}`;
 
 /** `ibv_devices`: prints two header lines, then one line per receptacle; without RDMA only the header. */
 export const ibvDevices: Tool = {
   path: '/usr/bin/ibv_devices',
   isPresent: (mac) => hasRdmaTools(mac.macos.version),
   rows: ({ mac }) =>
-    mac.ailments.isVerbsHung
-      ? []
-      : [
-          row(
-            [],
-            from.capture('ibv_devices.m3ultra.six-ports.txt', 'research note of an Apple-cluster monitor'),
-            lines(
-              columns('device', '    node GUID'),
-              columns('------', '----------------'),
-              ...rdmaReceptacles(mac).map((receptacle) => columns(rdmaDevice(receptacle), nodeGuid(receptacle))),
-            ),
-          ),
-        ],
+    mac.ailments.isVerbsHung ? [] : [row([], listed, lines(...heading, ...rdmaReceptacles(mac).map(deviceLine)))],
   patterns: [verbsHang("'0:'")],
   usage: usage(1, from.unconfirmed('ibv_devices accepts no arguments; its output for an argument is unknown')),
 };

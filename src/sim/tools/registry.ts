@@ -18,7 +18,7 @@ import { csrutil, fdesetup, socketfilterfw } from './security.ts';
 import { sntp } from './sntp.ts';
 import { sysctl } from './sysctl.ts';
 import { systemProfiler } from './system-profiler.ts';
-import type { Tool, View, WriteResult } from './tool.ts';
+import type { Tool, ToolView, WriteResult } from './tool.ts';
 
 /** One complete write: the node, the tool (such as `/usr/bin/pmset`) and its arguments. */
 export interface Write {
@@ -31,7 +31,7 @@ export interface Write {
 }
 
 /** The result of a write, including all output. `isKnown` is false if the tool only printed its usage. */
-interface Written extends Required<Omit<WriteResult, 'after' | 'power'>>, Pick<WriteResult, 'power'> {
+export interface Written extends Required<Omit<WriteResult, 'after' | 'power'>>, Pick<WriteResult, 'power'> {
   readonly fleet: SimulatedFleet;
   readonly isKnown: boolean;
 }
@@ -53,7 +53,11 @@ export function applyWrite(fleet: SimulatedFleet, { node, tool: path, ...call }:
 }
 
 /** Answers with the first matching form, or with the row for a file that was changed since the simulator wrote it. */
-function answerOf(tool: Tool, view: View, { args, isRoot }: Pick<Write, 'args' | 'isRoot'>): WriteResult | undefined {
+function answerOf(
+  tool: Tool,
+  view: ToolView,
+  { args, isRoot }: Pick<Write, 'args' | 'isRoot'>,
+): WriteResult | undefined {
   for (const { form, change } of tool.writes ?? []) {
     const words = valuesIn(form, args);
     if (words !== undefined) return change?.({ ...view, words, isRoot });
@@ -63,7 +67,6 @@ function answerOf(tool: Tool, view: View, { args, isRoot }: Pick<Write, 'args' |
   return row && { stdout: row.stdout ?? '', stderr: row.stderr ?? '', exitCode: row.exitCode ?? 0 };
 }
 
-/** An argument as entered on the node. */
 const plain = (word: Word): string => (typeof word === 'string' ? word : word.path);
 
 /** All macOS tools of a simulated Mac, sorted by name. Other tools do not exist there (exit 127). */

@@ -8,6 +8,14 @@ const setState = ({ isRoot }: WriteView, firewall: MacState['firewall']) =>
   isRoot ? { after: { firewall } } : { stdout: lines('Must be root to change settings.'), exitCode: 1 };
 
 const publisher = 'log of a posture tool, MacBook Pro M3 Max';
+const off = from.capture('socketfilterfw-getglobalstate.disabled.txt', publisher);
+const on = from.published(
+  '"enabled" with 1, "blocking all non-essential incoming connections" with 2, in public scripts',
+);
+const blocking = from.published(
+  '"Firewall has block all state set to disabled." in logs of 26, "enabled." in public checks',
+);
+const stealth = from.capture('socketfilterfw-getstealthmode.off.txt', publisher);
 
 const stateWords = { 0: 'disabled', 1: 'enabled', 2: 'blocking all non-essential incoming connections' } as const;
 
@@ -16,23 +24,15 @@ export const socketfilterfw: Tool = {
   rows: ({ mac: { firewall } }) => [
     row(
       ['--getglobalstate'],
-      firewall === 0
-        ? from.capture('socketfilterfw-getglobalstate.disabled.txt', publisher)
-        : from.published(
-            '"enabled" with 1, "blocking all non-essential incoming connections" with 2, in public scripts',
-          ),
+      firewall === 0 ? off : on,
       lines(`Firewall is ${stateWords[firewall]}. (State = ${firewall})`),
     ),
     row(
       ['--getblockall'],
-      from.published('"Firewall has block all state set to disabled." in logs of 26, "enabled." in public checks'),
+      blocking,
       lines(`Firewall has block all state set to ${firewall === 2 ? 'enabled' : 'disabled'}.`),
     ),
-    row(
-      ['--getstealthmode'],
-      from.capture('socketfilterfw-getstealthmode.off.txt', publisher),
-      lines('Firewall stealth mode is off'),
-    ),
+    row(['--getstealthmode'], stealth, lines('Firewall stealth mode is off')),
   ],
   writes: [
     { form: '--setglobalstate on|off', source, change: (view) => setState(view, view.words[0] === 'on' ? 1 : 0) },
@@ -41,37 +41,29 @@ export const socketfilterfw: Tool = {
   usage: unconfirmedUsage('socketfilterfw', 1, 'usage: /usr/libexec/ApplicationFirewall/socketfilterfw [-h]'),
 };
 
-const status = from.capture('fdesetup-status.on.txt', 'log of a posture tool, MacBook Pro M3 Max');
+const fileVault = from.capture('fdesetup-status.on.txt', publisher);
+const described = from.apple('fdesetup(8)');
 
-/** `fdesetup`: reports whether FileVault is on. */
 export const fdesetup: Tool = {
   path: '/usr/bin/fdesetup',
   rows: ({ mac: { isFileVaultOn } }) => [
-    row(
-      ['status'],
-      isFileVaultOn ? status : from.apple('fdesetup(8)'),
-      lines(`FileVault is ${isFileVaultOn ? 'On' : 'Off'}.`),
-    ),
+    row(['status'], isFileVaultOn ? fileVault : described, lines(`FileVault is ${isFileVaultOn ? 'On' : 'Off'}.`)),
     {
       args: ['isactive'],
       source: from.unconfirmed('fdesetup isactive: true and exit 0, or false and exit 1'),
       stdout: lines(String(isFileVaultOn)),
       exitCode: isFileVaultOn ? 0 : 1,
     },
-    row(['supportsauthrestart'], from.apple('fdesetup(8)'), lines('true')),
+    row(['supportsauthrestart'], described, lines('true')),
   ],
   usage: unconfirmedUsage('fdesetup', 1, 'Usage: fdesetup <verb> [options]'),
 };
 
+const protection = from.capture('csrutil-status.enabled.txt', publisher);
+
 /** `csrutil status`: System Integrity Protection is always on, which is every Mac's default. */
 export const csrutil: Tool = {
   path: '/usr/bin/csrutil',
-  rows: () => [
-    row(
-      ['status'],
-      from.capture('csrutil-status.enabled.txt', 'log of a posture tool, MacBook Pro M3 Max'),
-      lines('System Integrity Protection status: enabled.'),
-    ),
-  ],
+  rows: () => [row(['status'], protection, lines('System Integrity Protection status: enabled.'))],
   usage: unconfirmedUsage('csrutil', 64, 'usage: csrutil <command>'),
 };

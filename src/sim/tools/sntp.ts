@@ -1,6 +1,6 @@
-import { type Change, from, lines, type Tool, unconfirmedUsage } from './tool.ts';
+import { from, lines, type Tool, type ToolChange, unconfirmedUsage } from './tool.ts';
 
-const setClock: Change = ({ mac, isRoot, words: [host = ''] }) => {
+const setClock: ToolChange = ({ mac, isRoot, words: [host = ''] }) => {
   if (!/^[a-z0-9.-]+$/.test(host)) return undefined;
   if (!isRoot) return { stderr: lines('sntp: settimeofday: Operation not permitted'), exitCode: 1 };
   const offset = -mac.clockOffsetSeconds;
@@ -10,18 +10,14 @@ const setClock: Change = ({ mac, isRoot, words: [host = ''] }) => {
   };
 };
 
+const source = from.unconfirmed(
+  'sntp -sS prints "OFFSET +/- ERROR HOST ADDRESS" and sets the clock; without root it fails',
+);
+
 /** `sntp -sS`: sets the clock. Every simulated rack reaches a time server. */
 export const sntp: Tool = {
   path: '/usr/bin/sntp',
-  writes: [
-    {
-      form: '-sS HOST',
-      source: from.unconfirmed(
-        'sntp -sS prints "OFFSET +/- ERROR HOST ADDRESS" and sets the clock; without root it fails',
-      ),
-      change: setClock,
-    },
-  ],
+  writes: [{ form: '-sS HOST', source, change: setClock }],
   usage: unconfirmedUsage(
     'sntp',
     64,

@@ -1,14 +1,5 @@
 import { darwinRelease } from '../model/macos-builds.ts';
-import {
-  type Change,
-  from,
-  lines,
-  type NamedValue,
-  type Source,
-  type Tool,
-  unconfirmedUsage,
-  type View,
-} from './tool.ts';
+import { from, lines, type NamedValue, type Tool, type ToolChange, type ToolView, unconfirmedUsage } from './tool.ts';
 
 const source = from.apple(
   'sysctl.c of system_cmds: "name: old -> new"; without root the old value, a complaint and exit 1',
@@ -17,7 +8,7 @@ const source = from.apple(
 const name = 'iogpu.wired_limit_mb';
 
 /** Sets the only supported name. The value is lost at the next boot. */
-const setLimit: Change = ({ mac, isRoot, words: [value = ''] }) => {
+const setLimit: ToolChange = ({ mac, isRoot, words: [value = ''] }) => {
   const old = mac.wiredLimitMegabytes;
   if (value === '') return { stderr: lines('sysctl: empty numeric value'), exitCode: 1 };
   if (!/^\d{1,9}$/.test(value)) return { stderr: lines(`sysctl: invalid integer '${value}'`), exitCode: 1 };
@@ -34,36 +25,33 @@ const swap = from.published('vm.swapusage of a Mac under load, in a public test 
 const identifiers = from.published('hw.model of each Mac, as listed by Apple and public inventories');
 const usual = from.unconfirmed('sysctl names for the kernel and the processor counts on Apple silicon');
 
-const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
-const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-
 /** `Sat Sep 26 06:16:55 2026`, in UTC, the only time zone of simulated Macs. */
 function ctime(epochSeconds: number): string {
-  const at = new Date(epochSeconds * 1000);
-  const time = at.toISOString().slice(11, 19);
-  const day = String(at.getUTCDate()).padStart(2, ' ');
-  return `${weekdays[at.getUTCDay()]} ${months[at.getUTCMonth()]} ${day} ${time} ${at.getUTCFullYear()}`;
+  const [weekday, day, month, year, time] = new Date(epochSeconds * 1000).toUTCString().split(/,? /);
+  return `${weekday} ${month} ${String(Number(day)).padStart(2)} ${time} ${year}`;
 }
 
 /** The boot time shifts with the clock, because the kernel adds each clock step to the boot time. */
-function bootTime({ mac }: View): string {
+function bootTime({ mac }: ToolView): string {
   const seconds = mac.bootSession.bootedAtEpochSeconds + mac.clockOffsetSeconds;
   return `{ sec = ${seconds}, usec = ${(seconds * 7919) % 1_000_000} } ${ctime(seconds)}`;
 }
 
 /** macOS adds swap files of 1 GiB as needed, and shows two decimals. */
-function swapUsage({ mac }: View): string {
+function swapUsage({ mac }: ToolView): string {
   const used = mac.ailments.swapUsedMegabytes ?? 0;
   const total = Math.ceil(used / 1_024 + 0.5) * 1_024 * Number(used > 0);
   const [all, taken, free] = [total, used, total - used].map((megabytes) => `${megabytes.toFixed(2)}M`);
   return `total = ${all}  used = ${taken}  free = ${free}  (encrypted)`;
 }
 
-function values(view: View): readonly NamedValue[] {
+function values(view: ToolView): readonly NamedValue[] {
   const { mac } = view;
   const cores = Number.parseInt(mac.model.processorText, 10);
-  const named = (source: Source, entries: Readonly<Record<string, string | number>>): readonly NamedValue[] =>
-    Object.entries(entries).map(([name, value]) => ({ name, value: String(value), source }));
+  const named = (
+    source: NamedValue['source'],
+    entries: Readonly<Record<string, string | number>>,
+  ): readonly NamedValue[] => Object.entries(entries).map(([name, value]) => ({ name, value: String(value), source }));
   return [
     ...named(identifiers, { 'hw.model': mac.model.id }),
     ...named(memory, {

@@ -3,13 +3,13 @@ import { linkSpeed, type MacState, peerAt, type ReceptacleState, type Seen } fro
 import { isDict, type PlistDict, type PlistValue } from '../model/plist.ts';
 import { isRdmaLive } from '../model/rdma.ts';
 import { seededText } from '../model/seed.ts';
-import { from, type Row, row, type Source, type Tool, unconfirmedUsage, type View } from './tool.ts';
+import { from, type Row, row, type Source, type Tool, type ToolView, unconfirmedUsage } from './tool.ts';
 
 /** The buses in `SPThunderboltDataType`, highest number first, each with the device in its only receptacle. */
-export const thunderboltBuses = (view: View): readonly PlistDict[] =>
+export const thunderboltBuses = (view: ToolView): readonly PlistDict[] =>
   [...view.mac.receptacles].sort((one, other) => other.bus - one.bus).map((receptacle) => bus(view, receptacle));
 
-function bus({ fleet, mac }: View, receptacle: ReceptacleState): PlistDict {
+function bus({ fleet, mac }: ToolView, receptacle: ReceptacleState): PlistDict {
   const end = { node: mac.name, receptacle: receptacle.number };
   const cable = cableAt(fleet.cables, end);
   const dock = (cable ?? hangingAt(fleet.hanging, end))?.dock;
@@ -88,8 +88,6 @@ function peerItem({ mac, receptacle }: Seen): PlistDict {
   };
 }
 
-const gib = 2 ** 30;
-
 /** The only object in `SPHardwareDataType`, with serial number, UUID and UDID as on a real Mac. */
 function hardwareOverview(mac: MacState): PlistDict {
   const words = [mac.hardwareUuid] as const;
@@ -105,19 +103,18 @@ function hardwareOverview(mac: MacState): PlistDict {
     model_number: modelNumber,
     number_processors: `proc ${mac.model.processorText}`,
     os_loader_version: '13822.121.5',
-    physical_memory: `${Math.floor(mac.memoryBytes / gib)} GB`,
+    physical_memory: `${Math.floor(mac.memoryBytes / 2 ** 30)} GB`,
     platform_UUID: mac.hardwareUuid,
     provisioning_UDID: `00006032-00${ecid}`,
     serial_number: mac.serial,
   };
 }
-const inward = '  ';
 
 /** JSON in the layout of `system_profiler -json`: sorted keys, ` : ` between key and value, two blanks per level. */
 export function appleJson(value: PlistValue, indent = ''): string {
   if (typeof value === 'string') return quoted(value);
   if (typeof value !== 'object') return String(value);
-  const deeper = indent + inward;
+  const deeper = `${indent}  `;
   const parts = isDict(value)
     ? Object.keys(value)
         .sort()
@@ -138,25 +135,17 @@ const hardware = from.capture('sp-hardware-json.m2-air.json', 'OpenTelemetry Jav
 const thunderbolt = from.capture('sp-thunderbolt-json.m3ultra.pairA-studio.json', 'github.com/jundot/omlx');
 
 /** The data type may come before or after `-json`; the order has no meaning. */
-const bothOrders = (dataType: string, source: Source, stdout: string): readonly Row[] => [
-  row([dataType, '-json'], source, stdout),
-  row(['-json', dataType], source, stdout),
-];
+function bothOrders(dataType: string, source: Source, items: readonly PlistDict[]): readonly Row[] {
+  const stdout = `${appleJson({ [dataType]: items })}\n`;
+  return [row([dataType, '-json'], source, stdout), row(['-json', dataType], source, stdout)];
+}
 
 /** `system_profiler`: the data types for hardware and Thunderbolt, as JSON. */
 export const systemProfiler: Tool = {
   path: '/usr/sbin/system_profiler',
   rows: (view) => [
-    ...bothOrders(
-      'SPHardwareDataType',
-      hardware,
-      `${appleJson({ SPHardwareDataType: [hardwareOverview(view.mac)] })}\n`,
-    ),
-    ...bothOrders(
-      'SPThunderboltDataType',
-      thunderbolt,
-      `${appleJson({ SPThunderboltDataType: thunderboltBuses(view) })}\n`,
-    ),
+    ...bothOrders('SPHardwareDataType', hardware, [hardwareOverview(view.mac)]),
+    ...bothOrders('SPThunderboltDataType', thunderbolt, thunderboltBuses(view)),
   ],
   usage: unconfirmedUsage(
     'system_profiler',

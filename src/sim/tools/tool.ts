@@ -2,7 +2,7 @@ import type { NodePath, Word } from '../../model/probe.ts';
 import type { MacState, SimulatedFleet } from '../model/fleet.ts';
 
 /** The data that a simulated tool can read: its own Mac, and the rack that it sees through its cables. */
-export interface View {
+export interface ToolView {
   readonly fleet: SimulatedFleet;
   readonly mac: MacState;
 }
@@ -30,30 +30,24 @@ export interface Pattern {
 }
 
 /** The input of a change: the rack, the caller, and the values of the form's variable parts. */
-export interface WriteView extends View {
+export interface WriteView extends ToolView {
   readonly isRoot: boolean;
   readonly words: readonly string[];
 }
 
-/** A tool's output and its changes. */
 export interface WriteResult {
-  /** The changed parts of the Mac. */
   readonly after?: Partial<MacState>;
   readonly stdout?: string;
   readonly stderr?: string;
   /** Default 0. */
   readonly exitCode?: number;
-  /** The power change that follows. */
   readonly power?: 'restart' | 'off';
 }
 
 /** Applies a form. Pure; undefined for invalid arguments, for which the tool prints its usage. */
-export type Change = (view: WriteView) => WriteResult | undefined;
+export type ToolChange = (view: WriteView) => WriteResult | undefined;
 
-/**
- * A family of command lines that change something. The tool sends its arguments to the simulator, which makes all
- * changes.
- */
+/** The tool sends its arguments to the simulator, which makes all changes. */
 interface WriteForm {
   /** In the form of a manual page, as for `valuesIn`: `-setmanual SERVICE ADDRESS MASK`. */
   readonly form: string;
@@ -63,7 +57,7 @@ interface WriteForm {
   /** Source of the refusal without root, if different from `source`. */
   readonly refusalSource?: Source;
   /** Absent if the simulated launchd answers. */
-  readonly change?: Change;
+  readonly change?: ToolChange;
 }
 
 /** A tool's output on stderr for unknown arguments. */
@@ -81,10 +75,9 @@ export interface Tool {
   readonly path: string;
   /** Whether this Mac has the tool (default: yes). */
   readonly isPresent?: (mac: MacState) => boolean;
-  /** Command lines that only query. */
-  readonly rows?: (view: View) => readonly Row[];
+  readonly rows?: (view: ToolView) => readonly Row[];
   /** Queries for a list of names, answered in the given order, like `sysctl`. */
-  readonly values?: (view: View) => readonly NamedValue[];
+  readonly values?: (view: ToolView) => readonly NamedValue[];
   /** Command lines that change something; tried after the rows. */
   readonly writes?: readonly WriteForm[];
   /** Families of command lines; tried last. */
@@ -92,7 +85,6 @@ export interface Tool {
   readonly usage: Usage;
 }
 
-/** One name with its printed value. */
 export interface NamedValue {
   readonly name: string;
   readonly value: string;
@@ -104,7 +96,6 @@ export const lines = (...texts: readonly string[]): string => texts.map((text) =
 /** A command line with exit 0 and this output. */
 export const row = (args: Row['args'], source: Source, stdout: string): Row => ({ args, source, stdout });
 
-/** The answer to unknown arguments. */
 export const usage = (exitCode: number, source: Source, ...texts: readonly string[]): Usage => ({
   text: lines(...texts),
   exitCode,
@@ -128,7 +119,6 @@ export interface Source {
   readonly capture?: string;
 }
 
-/** One constructor per grade. */
 export const from = {
   apple: (text: string): Source => ({ grade: 'apple', text }),
   capture: (capture: string, text: string): Source => ({ grade: 'capture', text, capture }),

@@ -6,8 +6,6 @@ const codeHost = 'codeload.github.com';
 
 const notFound: WebAnswer = { status: 404, body: Buffer.from('404: Not Found') };
 
-const file = (path: string, text: string) => ({ path, mode: 0o644, content: Buffer.from(text) });
-
 /**
  * The files of mlx-lm that its build reads. A repository whose name has `broken` lacks `setup.py`.
  *
@@ -40,7 +38,7 @@ const filesOf = (name: string, commit: string) =>
   [
     ['README.md', `# ${name}\n\nA simulated repository at ${commit}.\n`] as const,
     ...(name.includes('llama') ? llamaFiles(name, commit) : mlxFiles(name, commit)),
-  ].map(([path, text]) => file(`${name}-${commit}/${path}`, text));
+  ].map(([path, text]) => ({ path: `${name}-${commit}/${path}`, mode: 0o644, content: Buffer.from(text) }));
 
 /**
  * GitHub's archives of commits. Every name is a repository of mlx-lm or llama.cpp with every commit, except for names

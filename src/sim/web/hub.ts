@@ -54,17 +54,14 @@ export type HubRefusal = { readonly kind: 'missing' } | { readonly kind: 'bad-to
 interface HubOptions {
   readonly find: (id: string, token: string | undefined) => HubRepository | HubRefusal;
   readonly nowMs: () => number;
-  /** Entries per page of a listing. */
+  /** Entries per page of a listing (default 1,000). */
   readonly pageSize?: number;
-  /** How long the link to a large file is valid. */
+  /** How long the link to a large file is valid (default one hour). */
   readonly signatureSeconds?: number;
 }
 
 export const hubHost = 'huggingface.co';
 export const cdnHost = 'us.aws.cdn.hf.co';
-
-const usualPageSize = 1_000;
-const usualSignatureSeconds = 3_600;
 
 const encodedPath = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
 
@@ -101,7 +98,6 @@ interface Found {
   readonly id: string;
   readonly repository: HubRepository;
   readonly revision: HubRevision;
-  /** The rest of the path. */
   readonly path: string;
 }
 
@@ -188,6 +184,13 @@ function redirectTo({ id, revision, path }: Found, call: WebCall, signer: Signer
   };
 }
 
+function smallFile({ revision, path }: Found): WebAnswer {
+  const file = revision.files.find((one) => one.path === path && one.large === undefined);
+  if (file === undefined) return refused(404, 'EntryNotFound', 'Entry not found');
+  const headers = { etag: `"${file.oid}"`, 'x-repo-commit': revision.commit };
+  return { status: 200, headers, body: file.content, isRanged: true };
+}
+
 const denied = (status: number, code: string): WebAnswer => ({
   status,
   headers: { 'content-type': 'application/xml' },
@@ -201,7 +204,7 @@ const infoPattern = /^\/api\/models\/([^/]+\/[^/]+)(?:\/revision\/([^/]+))?$/;
 
 /** Answers as huggingface.co and its content network do for models: information, listings and downloads. */
 export function createHub(options: HubOptions): ReadonlyMap<string, Site> {
-  const { find, nowMs, pageSize = usualPageSize, signatureSeconds = usualSignatureSeconds } = options;
+  const { find, nowMs, pageSize = 1_000, signatureSeconds = 3_600 } = options;
   const secret = randomBytes(16).toString('hex');
   /** Large files whose links were given out. */
   const stored = new Map<string, HubFile>();
@@ -217,26 +220,15 @@ export function createHub(options: HubOptions): ReadonlyMap<string, Site> {
     const revision = repository.revision(name);
     return revision === undefined ? noRevision(name) : { id, repository, revision, path };
   };
+  const resolved = (found: Found, call: WebCall): WebAnswer => {
+    for (const file of found.revision.files) if (file.large !== undefined) stored.set(file.large.sha256, file);
+    return redirectTo(found, call, { secret, expires: Math.floor(nowMs() / 1_000) + signatureSeconds });
+  };
   const pages: readonly (readonly [RegExp, (found: Found, call: WebCall) => WebAnswer])[] = [
     [infoPattern, infoOf],
     [treePattern, (found, call) => treeOf(found, call, pageSize)],
-    [
-      cachePattern,
-      ({ revision, path }) => {
-        const file = revision.files.find((one) => one.path === path && one.large === undefined);
-        if (file === undefined) return refused(404, 'EntryNotFound', 'Entry not found');
-        const headers = { etag: `"${file.oid}"`, 'x-repo-commit': revision.commit };
-        return { status: 200, headers, body: file.content, isRanged: true };
-      },
-    ],
-    [
-      resolvePattern,
-      (found, call) => {
-        for (const file of found.revision.files) if (file.large !== undefined) stored.set(file.large.sha256, file);
-        const expires = Math.floor(nowMs() / 1_000) + signatureSeconds;
-        return redirectTo(found, call, { secret, expires });
-      },
-    ],
+    [cachePattern, smallFile],
+    [resolvePattern, resolved],
   ];
   const hub: Site = (call) => {
     for (const [pattern, answer] of pages) {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { Readable } from 'node:stream';
@@ -6,7 +7,6 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createServerIdentity, type ServerIdentity } from './certificate.ts';
 
-/** A request, from the perspective of the host that it is for. */
 export interface WebCall {
   readonly host: string;
   readonly method: string;
@@ -31,11 +31,7 @@ export interface WebAnswer {
 
 export type Site = (call: WebCall) => WebAnswer;
 
-export const jsonAnswer = (
-  status: number,
-  value: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): WebAnswer => ({
+export const jsonAnswer = (status: number, value: unknown, headers: WebAnswer['headers'] = {}): WebAnswer => ({
   status,
   headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
   body: Buffer.from(JSON.stringify(value)),
@@ -85,7 +81,6 @@ export function* piecesOf(body: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < body.length; at += pieceBytes) yield body.subarray(at, at + pieceBytes);
 }
 
-/** Sends the status and the headers. */
 export function sendHead(answer: WebAnswer, response: ServerResponse): void {
   response.writeHead(answer.status, { 'content-length': answer.body?.length ?? 0, ...answer.headers });
 }
@@ -124,14 +119,11 @@ function callOf(request: IncomingMessage, { sites, elsewhere }: WebOptions, orig
   };
 }
 
-const listenOn = (server: Server): Promise<number> =>
-  new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : 0);
-    });
-  });
+async function listenOn(server: Server): Promise<number> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
 
 const notFound: WebAnswer = { status: 404, body: Buffer.from('no such host here\n') };
 
@@ -170,7 +162,6 @@ export async function openWeb(options: WebOptions) {
     ca: identity.cert,
     /** The content of `/.sim/web` of a simulated Mac that reaches these servers. */
     lines: lines.map((line) => `${line}\n`).join(''),
-    /** The number of connections that clients have open. */
     connections: async (): Promise<number> => {
       // A connection that waits to be accepted is counted after a turn of the event loop.
       await setImmediate();

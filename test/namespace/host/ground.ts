@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Exit } from '../../../src/model/probe.ts';
 import { hostTool } from '../../../src/sim/hosts/base-tools/all-base-tools.ts';
-import type { JobProcess } from '../../../src/sim/hosts/launchd-process.ts';
+import type { StartedJob } from '../../../src/sim/hosts/launchd-process.ts';
 import { processStart } from '../../../src/sim/hosts/processes.ts';
 import { homeOf, markVariable } from '../../../src/sim/hosts/ssh/ssh-user.ts';
 import { createTurns } from '../../../src/sim/hosts/turns.ts';
@@ -292,7 +292,7 @@ export async function startBoot(options: BootOptions) {
      * Resolves when the process exists; undefined if it cannot be started. Its number is from the node's own process
      * table.
      */
-    startJob: (job: JobDefinition, mark: string, onEnd: (exit: Exit, pid: number) => void): JobProcess | undefined => {
+    startJob: (job: JobDefinition, mark: string, onEnd: (exit: Exit, pid: number) => void): StartedJob | undefined => {
       tell(startLine(job, mark));
       const pid = isOver ? 0 : Number(readLine(answers.reader));
       if (!(pid > 0)) return undefined;

@@ -57,10 +57,10 @@ async function sweepEarlier(folder: string): Promise<void> {
 async function mountDisks(
   ground: Ground,
   { folder, nodes }: HostRun,
-  isKept: (node: string) => boolean,
+  reusesDisk: (node: string) => boolean,
 ): Promise<void> {
   for (const name of nodes) {
-    if (!isKept(name)) await rm(join(folder, 'roots', name), { recursive: true, force: true });
+    if (!reusesDisk(name)) await rm(join(folder, 'roots', name), { recursive: true, force: true });
     await rm(join(folder, 'work', name), { recursive: true, force: true });
     for (const kind of ['roots', 'work', 'mounts']) await mkdir(join(folder, kind, name), { recursive: true });
     await chmod(join(folder, 'roots', name), 0o755);
@@ -74,7 +74,7 @@ async function mountDisks(
 }
 
 function wiringFrom(model: FleetModel, node: string): Wiring {
-  const { wiring } = model.look(node);
+  const { wiring } = model.viewOf(node);
   if (wiring === undefined) throw new Error(`the model has no network for ${node}`);
   return wiring;
 }
@@ -111,7 +111,7 @@ const namespaceHost = (model: FleetModel, builtLower?: string): FleetHost<OpenHo
       // The account at the other end of a cable may have a different number.
       await mkdir(join(folder, 'wire'), { recursive: true });
       await chmod(join(folder, 'wire'), 0o777);
-      await mountDisks(ground, run, model.isKept);
+      await mountDisks(ground, run, model.reusesDisk);
       const network = await openNetwork(ground, names, (node) => wiringFrom(model, node));
       const dialPath = await chooseSocketPath(folder, 'dial.sock');
       // A socket left by a killed simulator would prevent the start.
@@ -239,7 +239,7 @@ async function prepareDisk(disk: string, { folder, userKey }: HostRun, { name, u
     userKey: userKey.publicText,
     owner: { userId, groupId },
     baseFiles: [...nodeTools(user), agentFile],
-    isKept: true,
+    reusesDisk: true,
   });
   for (const path of ['/.sim/unknown', '/.sim/urls', '/.sim/sshd.log', '/.sim/socket']) {
     await appendFile(disk + path, '');

@@ -10,7 +10,7 @@ import { read } from '../../../src/rack/fact.ts';
 import { leasesFact } from '../../../src/rack/records/leases-fact.ts';
 import { propertyKey } from '../../../src/rack/resource.ts';
 import type { Fleet } from '../../../src/sim/hosts/control/start-fleet.ts';
-import type { Effect } from '../../../src/sim/hosts/records.ts';
+import type { RecordedEffect } from '../../../src/sim/hosts/records.ts';
 import { eventually, until } from '../../until.ts';
 import { unnamedEffects } from '../converge-effects.ts';
 import { endRollbackTimes } from './end-rollback-times.ts';
@@ -65,7 +65,7 @@ function leaseProblems({ works, observation }: PlaybookReport): readonly string[
 }
 
 /** Boot sessions that received more than one order to end. */
-function repeatedOrders(effects: readonly Effect[]): readonly string[] {
+function repeatedOrders(effects: readonly RecordedEffect[]): readonly string[] {
   const orders = effects
     .filter(({ kind }) => kind === 'reboot' || kind === 'power-off')
     .map(({ node, boot }) => `${node} was told again to restart in its boot session ${boot}`);
@@ -74,7 +74,7 @@ function repeatedOrders(effects: readonly Effect[]): readonly string[] {
 
 const nothingSeen = { nodes: {}, failures: {} };
 
-function effectProblems(effects: readonly Effect[], plans: readonly Plan[]): readonly string[] {
+function effectProblems(effects: readonly RecordedEffect[], plans: readonly Plan[]): readonly string[] {
   const steps = plans.flatMap((plan) => [...plan.steps, ...plan.rescues.flatMap((rescue) => rescue.steps)]);
   return [
     ...repeatedOrders(effects),
@@ -82,7 +82,7 @@ function effectProblems(effects: readonly Effect[], plans: readonly Plan[]): rea
   ];
 }
 
-const effectsSince = ({ rack }: KillRack, { sinceEpochMs }: KillRun): readonly Effect[] =>
+const effectsSince = ({ rack }: KillRack, { sinceEpochMs }: KillRun): readonly RecordedEffect[] =>
   rack
     .fleet()
     .effects()

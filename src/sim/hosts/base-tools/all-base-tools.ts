@@ -12,21 +12,14 @@ import { systemTools } from './system.ts';
 import { textTools } from './texts.ts';
 import { type BaseTool, wrapperText } from './wrapper.ts';
 
+const rows = [archiveTools, fileTools, networkTools, processTools, systemTools, textTools].flat();
+
 /** All wrappers, sorted by path. */
-export const baseTools: readonly BaseTool[] = [
-  ...archiveTools,
-  ...fileTools,
-  ...networkTools,
-  ...processTools,
-  ...systemTools,
-  ...textTools,
-]
-  .map((row) => ({
-    source: from.apple(`${basename(row.path)}(1) of macOS`),
-    host: basename(row.path),
-    code: 1,
-    ...row,
-  }))
+export const baseTools: readonly BaseTool[] = rows
+  .map((row) => {
+    const name = basename(row.path);
+    return { source: from.apple(`${name}(1) of macOS`), host: name, code: 1, ...row };
+  })
   .sort((a, b) => (a.path < b.path ? -1 : 1));
 
 /** Host programs to which the node's root links directly, without checking their arguments. */

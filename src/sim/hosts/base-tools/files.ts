@@ -20,10 +20,7 @@ const statArms = Object.entries(statFormats)
   .map(([bsd, gnu]) => `  (${shellQuote(bsd)}*) g=$g${gnu}; f=\${f#${bsd}} ;;`)
   .join('\n');
 
-/**
- * Counts deletions of model files by absolute or relative path. A path counts even if a different error prevents the
- * deletion.
- */
+/** A path of a model file counts even if a different error prevents the deletion. */
 const noteDeletion = `i=1
 for o; do
   [ "$i" -ge "$OPTIND" ] || { i=$((i + 1)); continue; }

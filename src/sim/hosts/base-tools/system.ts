@@ -63,7 +63,7 @@ esac
 exec ${shellQuote(host)} $u ${isBsd ? '-r "$r"' : '-d "@$r"'} "\${f:-+%a %b %e %T %Z %Y}"`;
 
 /** macOS's sudoers file keeps these variables (`env_keep`); sudo removes all others of the caller. */
-const keptBySudo = ['LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TERM'];
+const sudoVariables = ['LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TERM'];
 
 /**
  * Sets `free` if a rule lets the account `$e` run `$c` without a password. Files with a dot in their name are ignored,
@@ -184,7 +184,7 @@ case $w:$free:$n:$S in
     exit 1 ;;
 esac
 starts "$@"
-exec /usr/bin/env -i ${keptBySudo.map((name) => `\${${name}+${name}="$${name}"}`).join(' ')} PATH="$PATH" HOME="$HOME" \\
+exec /usr/bin/env -i ${sudoVariables.map((name) => `\${${name}+${name}="$${name}"}`).join(' ')} PATH="$PATH" HOME="$HOME" \\
   SHELL="$R/bin/sh" USER=root LOGNAME=root SUDO_USER="$e" SUDO_UID=501 ${verbsLibrary} ${markVariable}="$${markVariable}" ${rootMarkVariable}=1 "$@"`;
 
 /** One rule per line, in the form that {@link sudoBody} supports; anything else is a syntax error. */

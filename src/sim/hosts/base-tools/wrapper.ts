@@ -8,7 +8,6 @@ export interface WrapperContext {
   readonly host: string;
   /** Whether the host machine is a Mac, so that no translation is needed. */
   readonly isBsd: boolean;
-  /** The node's ssh user. */
   readonly user: string;
   /**
    * The only folder with the host machine's programs. Set if the node has its own process table, users and network, so
@@ -22,7 +21,6 @@ export interface WrapperContext {
  * are allowed, some of them after translation. All others are recorded in `/.sim/unknown` and refused as on macOS.
  */
 export interface BaseTool {
-  /** Path on the Mac. */
   readonly path: string;
   /** Source of the accepted forms and of the usage text. */
   readonly source: Source;

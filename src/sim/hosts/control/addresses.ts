@@ -2,9 +2,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { listenOn } from '../fleet-host.ts';
 import { createPortClaims } from '../link-table.ts';
 import { createTurns } from '../turns.ts';
-
-/** The loopback port that represents a node's port; undefined if no program of the node uses that port. */
-type RealPort = (node: string, port: number) => number | undefined;
+import type { Fleet } from './start-fleet.ts';
 
 const loopback = '127.0.0.1';
 
@@ -32,7 +30,7 @@ function forward(client: Socket, port: number): Socket {
  *
  * @param earlier ports of an earlier run by endpoint, which are kept if no other program uses them
  */
-export async function openAddresses(realPort: RealPort, earlier: Readonly<Record<string, number>>) {
+export async function openAddresses(realPort: Fleet['realPort'], earlier: Readonly<Record<string, number>>) {
   const ports = new Map<string, number>();
   const servers: Server[] = [];
   const sockets = new Set<Socket>();

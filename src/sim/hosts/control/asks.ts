@@ -22,10 +22,7 @@ function parseRequest(received: Buffer): AskRequest | undefined | Error {
   const length = Number(digits);
   if (!/^\d+$/.test(digits) || length > maxRequestBytes) return new Error('no length, or too long');
   if (received.length < head + 1 + length) return undefined;
-  const words = received
-    .subarray(head + 1, head + 1 + length)
-    .toString('utf8')
-    .split('\0');
+  const words = received.toString('utf8', head + 1, head + 1 + length).split('\0');
   // The third word is the process's working folder, which affects no answer.
   const [mark = '', sudo = '', , tool = '', ...args] = words;
   return { mark, isRoot: sudo !== '', tool, args };

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type ServerOpts, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -53,11 +53,7 @@ export async function removeSocket(path: string): Promise<void> {
  *
  * @throws the system's error if the socket cannot be created
  */
-export async function openSocket(
-  path: string,
-  options: { readonly allowHalfOpen: boolean },
-  serve: (client: Socket) => void,
-) {
+export async function openSocket(path: string, options: ServerOpts, serve: (client: Socket) => void) {
   await rm(path, { force: true });
   const clients = new Set<Socket>();
   const server = createServer(options, (client) => {

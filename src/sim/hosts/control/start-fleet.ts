@@ -4,31 +4,19 @@ import { join, resolve } from 'node:path';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import { FleetError } from '../../../diagnostics/diagnostic.ts';
 import { given } from '../../../model/given.ts';
+import type { MacEvent } from '../../model/history.ts';
 import { preferencesPath } from '../../model/network.ts';
 import { strangerPid } from '../../model/rdma.ts';
 import type { FleetHost, OpenHost, SimulatedNode } from '../fleet-host.ts';
 import type { ActsAnswer, FaultAnswer, FleetModel, ToolAnswer } from '../fleet-model.ts';
 import { portableHost } from '../portable-host.ts';
-import type { Effect, EffectAct } from '../records.ts';
+import type { EffectAct, RecordedEffect } from '../records.ts';
 import { loadOrCreateKey } from '../ssh/host-keys.ts';
-import type { ReceivedExec } from '../ssh/sessions.ts';
 import { createTurns } from '../turns.ts';
 import { type AskRequest, serveAsks } from './asks.ts';
 import { chooseSocketPath } from './control.ts';
 import { createDaemonFollower, networkDaemonLabel } from './exo-daemon.ts';
 import { saveState } from './run-folder.ts';
-
-/** A running simulated fleet on the portable host, which sees every command as it arrives. */
-export interface Fleet extends RunningFleet {
-  /**
-   * Calls the listener for every command once its input is complete or the command has exited, and delays the output
-   * until the listener is done. The returned function removes the listener.
-   */
-  readonly onExec: (listener: (exec: ReceivedExec) => void | Promise<void>) => () => void;
-  readonly groupCount: () => number;
-  /** The loopback port that represents a node's port; undefined if no program of the node uses that port. */
-  readonly realPort: (node: string, port: number) => number | undefined;
-}
 
 /**
  * Starts every node of a model behind a real SSH server on the loopback interface. Existing host keys and the client's
@@ -37,11 +25,13 @@ export interface Fleet extends RunningFleet {
  *
  * @throws FleetError `sim/run-folder`
  */
-export async function startFleet(options: StartFleetOptions): Promise<Fleet> {
+export async function startFleet(options: StartFleetOptions) {
   const parts = await buildFleet(options, portableHost);
   const { onExec, groupCount, realPort } = parts.host;
   return { ...fleetOf(parts), onExec, groupCount, realPort };
 }
+
+export type Fleet = Awaited<ReturnType<typeof startFleet>>;
 
 /** Starts a fleet on a given host. @throws FleetError `sim/run-folder`, and the host's errors */
 export async function startFleetOn(host: FleetHost<OpenHost>, options: StartFleetOptions): Promise<RunningFleet> {
@@ -129,9 +119,8 @@ const usualClockFactor = 1 / 20;
 async function prepareFolder(wanted: string): Promise<string> {
   const folder = resolve(wanted);
   if (/[:\n]/.test(folder)) {
-    throw new FleetError([
-      diagnose('sim/run-folder', { detail: `The run folder ${folder} has a colon or line break in its path.` }),
-    ]);
+    const detail = `The run folder ${folder} has a colon or line break in its path.`;
+    throw new FleetError([diagnose('sim/run-folder', { detail })]);
   }
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await chmod(folder, 0o700);
@@ -144,24 +133,20 @@ const bootModel = (model: FleetModel, node: string): void =>
 /**
  * Deletes the disks of nodes that are no longer in the file. All other Macs boot with the preferences on their disks.
  */
-async function startKeptMacs(model: FleetModel, folder: string): Promise<void> {
+async function startReusedMacs(model: FleetModel, folder: string): Promise<void> {
   const names = model.nodes.map(({ name }) => name);
   const found = await readdir(join(folder, 'roots')).catch(() => []);
   for (const name of found.filter((one) => !names.includes(one))) {
     await rm(join(folder, 'roots', name), { recursive: true, force: true });
   }
-  for (const name of names.filter(model.isKept)) {
+  for (const name of names.filter(model.reusesDisk)) {
     const text = await readFile(join(folder, 'roots', name, preferencesPath), 'utf8').catch(() => undefined);
     if (text !== undefined) model.reread(name, text);
     bootModel(model, name);
   }
 }
 
-async function buildShared<Open extends OpenHost>(
-  { model }: StartFleetOptions,
-  folder: string,
-  carrier: FleetHost<Open>,
-) {
+async function buildShared<Open extends OpenHost>(model: FleetModel, folder: string, carrier: FleetHost<Open>) {
   const runId = randomBytes(6).toString('hex');
   const userKey = await loadOrCreateKey(join(folder, 'user-key'), 'simulated');
   const askPath = await chooseSocketPath(folder, 'ask.sock');
@@ -203,14 +188,10 @@ async function buildNode(
   const node: SimulatedNode = await host.createNode({
     name,
     user,
-    look: () => model.look(name),
-    isKept: model.isKept(name),
+    readModel: () => model.viewOf(name),
+    reusesDisk: model.reusesDisk(name),
     startModel: () => startModel(live, node),
-    unlockModel: () =>
-      live.takeTurn(async () => {
-        model.happen(name, { kind: 'unlock' });
-        await live.settle();
-      }),
+    unlockModel: () => live.happen(name, { kind: 'unlock' }),
     note: (act) => live.note(node, act),
     scaledMs: (macMs) => macMs * clockFactor,
     intervalMs: (macMs) => macMs * intervalFactor,
@@ -222,8 +203,8 @@ async function buildNode(
 /** Creates all parts of a fleet on this host and boots the Macs. @throws FleetError `sim/run-folder` */
 async function buildFleet<Open extends OpenHost>(options: StartFleetOptions, carrier: FleetHost<Open>) {
   const folder = await prepareFolder(options.folder);
-  await startKeptMacs(options.model, folder);
-  const shared = await buildShared(options, folder, carrier);
+  await startReusedMacs(options.model, folder);
+  const shared = await buildShared(options.model, folder, carrier);
   const started = await Promise.allSettled(options.model.nodes.map((node) => buildNode(options, shared, node)));
   const failed = started.find((one) => one.status === 'rejected');
   if (failed !== undefined) {
@@ -273,20 +254,11 @@ function createPowerFollower() {
 /** Limits memory use of simulations that run for days. */
 const maxEffects = 10_000;
 
-/**
- * A fleet's nodes, which follow the model.
- *
- * @param folder of the run; contains the saved state
- * @param update makes the network match the model
- */
-function createLiveFleet(
-  model: FleetModel,
-  folder: string,
-  update: (nodes: readonly SimulatedNode[]) => Promise<void>,
-) {
+/** `folder` contains the saved state; `update` makes the network match the model. */
+function createLiveFleet(model: FleetModel, folder: string, update: OpenHost['update']) {
   /** In file order, once all nodes exist. */
   const nodes: SimulatedNode[] = [];
-  const effects: Effect[] = [];
+  const effects: RecordedEffect[] = [];
   const followPower = createPowerFollower();
   const followDaemon = createDaemonFollower();
   const takeFollow = createTurns();
@@ -298,6 +270,11 @@ function createLiveFleet(
     await update(nodes);
     await Promise.all(nodes.map((node) => node.wake()));
   };
+  const happen = (node: string, event: MacEvent): Promise<void> =>
+    takeTurn(async () => {
+      model.happen(node, event);
+      await settle();
+    });
   /** Sends the signal of a fault to the ranks that run now. */
   const signalRanks = async ({ name, launchd, view }: SimulatedNode): Promise<void> => {
     const { rankSignal } = view().ailments;
@@ -305,21 +282,18 @@ function createLiveFleet(
     const ranks = launchd.processes().filter(({ label }) => label.includes('.rank.'));
     for (const { label } of ranks)
       await launchd.launchctl({ args: ['kill', rankSignal, `system/${label}`], isRoot: true });
-    await takeTurn(async () => {
-      model.happen(name, { kind: 'ranks-signalled' });
-      await settle();
-    });
+    await happen(name, { kind: 'ranks-signalled' });
   };
   return {
     model,
     nodes,
     takeTurn,
+    happen,
     note: (node: SimulatedNode, act: EffectAct): void => {
       effects.push({ ...act, node: node.name, boot: node.boot(), atEpochMs: Date.now() });
       if (effects.length > maxEffects) effects.shift();
     },
-    /** All recorded effects, in the order in which they happened. */
-    effects: (): readonly Effect[] => [...effects],
+    effects: (): readonly RecordedEffect[] => [...effects],
     /**
      * Starts and stops Macs and daemons to match the model. Call this outside a turn, because booting a Mac takes a
      * turn. Calls run sequentially: if a fault is cleared while its Mac is booting, the fault ends after the boot.
@@ -341,26 +315,15 @@ type LiveFleet = ReturnType<typeof createLiveFleet>;
  * The answer to a process from an earlier boot session, which must not change anything. On a real Mac, the process
  * would no longer exist.
  */
-const stale: ToolAnswer = {
-  stdout: '',
-  stderr: 'simulated: this process belongs to an earlier boot session\n',
-  exitCode: 70,
-};
+const staleText = 'simulated: this process belongs to an earlier boot session\n';
 
 /** Removes the node's root prefix, so that the path is as on a Mac. */
 const withoutRoot = (word: string, root: string): string =>
   word.startsWith(`${root}/`) ? word.slice(root.length) : word;
 
 /** Applies an event to the model. The caller can wait for `followed`, the event's effects on whole Macs. */
-async function happen(
-  fleet: LiveFleet,
-  node: string,
-  event: Parameters<FleetModel['happen']>[1],
-): Promise<{ readonly followed: Promise<void> }> {
-  await fleet.takeTurn(async () => {
-    fleet.model.happen(node, event);
-    await fleet.settle();
-  });
+async function happen(fleet: LiveFleet, node: string, event: MacEvent): Promise<{ readonly followed: Promise<void> }> {
+  await fleet.happen(node, event);
   // If the fleet stops meanwhile, the result does not matter.
   return { followed: fleet.follow().catch(() => undefined) };
 }
@@ -412,7 +375,7 @@ async function onLaunchctl(fleet: LiveFleet, { name }: SimulatedNode, words: rea
 /** Answers one tool after applying its request and writing all files that depend on the change. */
 async function answerAsk(fleet: LiveFleet, request: AskRequest): Promise<ToolAnswer> {
   const node = fleet.nodes.find((one) => one.mark() === request.mark);
-  if (node === undefined || !node.life.isRunning()) return stale;
+  if (node === undefined || !node.life.isRunning()) return { stdout: '', stderr: staleText, exitCode: 70 };
   const args = request.args.map((word) => withoutRoot(word, node.run.root));
   if (request.tool === 'note') {
     await onNote(fleet, node, args);

@@ -37,6 +37,7 @@ import { type Fleet, startFleet } from './start-fleet.ts';
 
 const logName = 'supervisor.log';
 const pollMs = 20;
+const startMs = 60_000;
 const stopMs = 10_000;
 
 const failureName = 'failed.json';
@@ -45,16 +46,13 @@ const failed = (detail: string): FleetError => new FleetError([diagnose('sim/sta
 
 /** Saves the reason of a failed start for the waiting process. */
 async function writeFailure(folder: string, error: unknown): Promise<void> {
-  const told = error instanceof FleetError ? error : failed(error instanceof Error ? error.message : String(error));
-  const text = JSON.stringify({ pid: process.pid, diagnostics: told.diagnostics });
+  const failure = error instanceof FleetError ? error : failed(error instanceof Error ? error.message : String(error));
+  const text = JSON.stringify({ pid: process.pid, diagnostics: failure.diagnostics });
   await writeFile(join(folder, failureName), text, { mode: 0o600 });
 }
 
 /** The reason why a process did not start: its own message, or the end of its log. */
-async function readFailure(
-  folder: string,
-  { pid, end }: Awaited<ReturnType<typeof spawnDetached>>,
-): Promise<FleetError> {
+async function readFailure(folder: string, { pid, end }: StartedProcess): Promise<FleetError> {
   const saved = parseObject(await readFile(join(folder, failureName), 'utf8').catch(() => ''));
   if (saved?.['diagnostics'] !== undefined && saved['pid'] === pid)
     return new FleetError(saved['diagnostics'] as NonEmpty<Diagnostic>);
@@ -83,8 +81,9 @@ interface StartSupervisorOptions {
   /** Program and arguments of a process that runs {@link superviseUntilStopped} for the same folder. */
   readonly entry: readonly [string, ...string[]];
   readonly folder: string;
-  readonly deadlineMs?: number;
 }
+
+type StartedProcess = Awaited<ReturnType<typeof spawnDetached>>;
 
 /** Starts the process in a new session, without the caller's terminal or pipes. */
 async function spawnDetached({ entry: [program, ...args], folder }: StartSupervisorOptions) {
@@ -120,7 +119,7 @@ export async function startSupervisor(
   if (before.kind === 'live') return { kind: 'already', run: before.run };
   if (before.kind === 'silent') await stopSupervisor(folder);
   const child = await spawnDetached({ ...options, folder });
-  const end = Date.now() + (options.deadlineMs ?? 60_000);
+  const end = Date.now() + startMs;
   for (;;) {
     const state = await readRun(folder);
     if (state.kind === 'live' && state.run.pid === child.pid) return { kind: 'started', run: state.run };
@@ -208,10 +207,7 @@ async function isClaimed(folder: string): Promise<boolean> {
 }
 
 /**
- * Claims a folder for a single supervisor. The claim belongs to the process that created it; a dead process's claim is
- * removed.
- *
- * @throws FleetError `sim/start-failed` if a different process has the claim
+ * The claim belongs to the process that created it. @throws FleetError `sim/start-failed` if a different process has it
  */
 async function claim(folder: string, owner: string): Promise<void> {
   for (let attempt = 0; attempt < 3; attempt += 1) {
@@ -253,13 +249,8 @@ async function powerOn(fleet: Fleet, names: readonly string[]): Promise<ControlA
   return done({ power: fleet.power() });
 }
 
-type Addresses = Awaited<ReturnType<typeof openAddresses>>;
-
 /** Gives each endpoint an address on this computer, and records them for the next run. */
-async function giveAddresses(
-  { run, addresses, folder }: Answering,
-  endpoints: readonly string[],
-): Promise<ControlAnswer> {
+async function giveAddresses({ run, addresses, folder }: Answering, endpoints: readonly string[]) {
   const unknown = endpoints.find((one) => !Object.hasOwn(run.nodes, one.slice(0, one.lastIndexOf(':'))));
   if (unknown !== undefined) {
     const detail = `The simulated fleet has no node for the endpoint ${unknown}: the cluster file was changed after \`sim up\`.`;
@@ -305,7 +296,7 @@ interface Answering {
   readonly fleet: Fleet;
   readonly model: FleetModel;
   readonly run: RunFile;
-  readonly addresses: Addresses;
+  readonly addresses: Awaited<ReturnType<typeof openAddresses>>;
   readonly folder: string;
   readonly stop: () => void;
 }
@@ -365,20 +356,13 @@ async function serve(options: ServeOptions) {
   }
 }
 
-/**
- * Starts the fleet. `ended` resolves when the fleet has stopped, either through `stop` or through a request on the
- * control socket.
- */
+/** `ended` resolves when the fleet has stopped, either through `stop` or through a request on the control socket. */
 async function startServing(options: ServeOptions, pidStart: string) {
   const { folder, clusterFile, log } = options;
   const model = await options.load();
   const earlier = await earlierPorts(folder);
-  const fleet = await startFleet({
-    folder,
-    model,
-    ports: earlier.ports,
-    ...given({ clockFactor: options.clockFactor }),
-  });
+  const clock = given({ clockFactor: options.clockFactor });
+  const fleet = await startFleet({ folder, model, ports: earlier.ports, ...clock });
   const addresses = await openAddresses(fleet.realPort, earlier.addresses);
   const disks = Object.keys(fleet.nodes).flatMap((name) => fleet.disk(name) ?? []);
   const web = await openRehearsalWeb(folder, disks);

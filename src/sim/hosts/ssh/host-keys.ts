@@ -97,12 +97,9 @@ export async function loadOrCreateKey(path: string, comment: string): Promise<Ke
   return { path, ...made };
 }
 
-/**
- * A node's host keys: its own, the key of a reinstalled or impersonated Mac, and the key of the sshd before FileVault.
- */
+/** `other`: the key of a reinstalled or impersonated Mac. `preboot`: the key of the sshd before FileVault. */
 export type NodeKeys = Readonly<Record<ConnectionState['hostKey'] | 'preboot', KeyFile>>;
 
-/** A node's host keys, stored in the run's folder. */
 export async function loadNodeKeys(folder: string, node: string): Promise<NodeKeys> {
   const load = (name: string): Promise<KeyFile> =>
     loadOrCreateKey(join(folder, 'host-keys', name), `simulated ${node}`);

@@ -24,17 +24,12 @@ function openFifo(path: string, isOursToRead: boolean) {
 function openStdio(paths: readonly [string, string, string]) {
   const [input, output, errors] = [openFifo(paths[0], false), openFifo(paths[1], true), openFifo(paths[2], true)];
   return {
-    /**
-     * The paths at which the command opens its own ends, in the order 0, 1, 2. These ends block, as commands expect.
-     */
+    /** Where the command opens its own ends, in the order 0, 1, 2. These ends block, as commands expect. */
     paths,
     stdin: new Socket({ fd: input.ours, readable: false, writable: true }),
     stdout: new Socket({ fd: output.ours, readable: true, writable: false }),
     stderr: new Socket({ fd: errors.ours, readable: true, writable: false }),
-    /**
-     * Call this once the command has opened its ends, or has failed to start. Otherwise the end of its output is never
-     * detected.
-     */
+    /** Call this once the command has opened its ends or failed, or the end of its output is never detected. */
     handedOver: (): void => {
       for (const { standIns } of [input, output, errors]) for (const fd of standIns) closeSync(fd);
       for (const path of paths) unlinkSync(path);

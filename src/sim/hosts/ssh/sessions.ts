@@ -18,7 +18,6 @@ export interface ExecParts {
   readonly watch: ReturnType<typeof createExecWatch>;
 }
 
-/** A node, from the perspective of its ssh server. */
 export interface ServedMac extends ServedNode, ExecParts {
   readonly name: string;
   readonly user: string;
@@ -34,7 +33,7 @@ function record({ objectTo }: ServedMac, objections: readonly Objection[]): void
   for (const { text } of objections) objectTo(`/bin/sh ${text}`).catch(() => undefined);
 }
 
-interface SessionClient {
+export interface SessionClient {
   /** Its software version, such as `OpenSSH_9.2p1`. */
   readonly software: string;
   /** Number of the connection on this node, from 1. */
@@ -64,10 +63,7 @@ interface OneSession {
 export function serveSessions(connection: Connection, node: ServedMac, client: SessionClient): void {
   const open = new Set<OneSession>();
   connection.on('session', (accept, reject) => {
-    if (open.size >= maxSessions) {
-      reject();
-      return;
-    }
+    if (open.size >= maxSessions) return reject();
     node.records.count('channels');
     const session = accept();
     const one: OneSession = {
@@ -99,10 +95,7 @@ function close(one: OneSession): void {
 function answer(session: Session, one: OneSession): void {
   session.on('error', () => undefined);
   session.on('env', (accept, reject, { key, val }) => {
-    if (!acceptedVariable.test(key)) {
-      refuse(reject);
-      return;
-    }
+    if (!acceptedVariable.test(key)) return refuse(reject);
     one.variables[key] = val;
     // Both are missing if the client wants no reply.
     if (typeof accept === 'function') accept();
@@ -151,20 +144,16 @@ async function startExec(channel: ServerChannel, command: string, one: OneSessio
     change({ exit: { kind: 'exited', code: first.code } });
     return;
   }
-  const input = keepInput();
+  const { root, user } = node;
+  const connection = { client: client.from, server: client.to };
+  const input = recordInput();
   const delay = createExecDelay(node.watch, input.text, { node: node.name, command, boot: node.boot() });
   const running = runExec({
     node,
     command,
     channel,
     pipes: await node.pipes.take(),
-    environment: execEnvironment({
-      root: node.root,
-      user: node.user,
-      mark: node.mark(),
-      accepted: one.variables,
-      connection: { client: client.from, server: client.to },
-    }),
+    environment: execEnvironment({ root, user, mark: node.mark(), accepted: one.variables, connection }),
     onInput: input.add,
     delay,
   });
@@ -178,16 +167,13 @@ async function startExec(channel: ServerChannel, command: string, one: OneSessio
   one.settle();
 }
 
-/** Parameters for running a client's command. */
 interface ExecOptions {
   readonly node: ServedMac;
   readonly command: string;
   readonly channel: ServerChannel;
   readonly pipes: Awaited<ReturnType<PipeSupply['take']>>;
   readonly environment: Readonly<Record<string, string>>;
-  /** Receives the bytes that the client sends to the command. */
   readonly onInput: (chunk: Buffer) => void;
-  /** Delays the output to the client. */
   readonly delay: ReturnType<typeof createExecDelay>;
 }
 
@@ -219,7 +205,7 @@ async function startShell({ node, command, pipes, environment }: ExecOptions): P
 }
 
 /** Reports the exit to the client like sshd, which adds a suffix to signals that are not in the RFC. */
-function tellExit(channel: ServerChannel, exit: Exit): void {
+function reportExit(channel: ServerChannel, exit: Exit): void {
   if (exit.kind === 'exited') channel.exit(exit.code);
   if (exit.kind !== 'signalled') return;
   const isNamed = signalNames.includes(exit.signal);
@@ -280,7 +266,7 @@ function runExec(options: ExecOptions) {
     if (group !== undefined) groups.leaderEnded(group);
     delay.received();
     await delay.released;
-    tellExit(channel, exit);
+    reportExit(channel, exit);
     stdin.destroy();
     await Promise.race([drained, gone]);
     channel.end();
@@ -337,8 +323,8 @@ function createChannelOutput(channel: ServerChannel, released: Promise<void>) {
 
 const inputLimit = 1_048_576;
 
-/** Keeps the beginning of a command's input. */
-function keepInput() {
+/** Records the beginning of a command's input. */
+function recordInput() {
   const chunks: Buffer[] = [];
   let size = 0;
   return {
@@ -360,7 +346,7 @@ function createExecDelay(watch: ExecParts['watch'], input: () => string, exec: O
   const whole = new Promise<void>((resolve) => {
     received = resolve;
   });
-  return { received, released: whole.then(() => watch.tell({ ...exec, input: input() })).catch(() => undefined) };
+  return { received, released: whole.then(() => watch.notify({ ...exec, input: input() })).catch(() => undefined) };
 }
 
 /** One received command, with all data sent to its standard input. */
@@ -373,20 +359,20 @@ export interface ReceivedExec {
   readonly boot: number;
 }
 
-/** Called for every command once the command is received completely, before the client gets any output. */
-type ExecListener = (exec: ReceivedExec) => void | Promise<void>;
-
 export function createExecWatch() {
-  const listeners = new Set<ExecListener>();
+  const listeners = new Set<(exec: ReceivedExec) => void | Promise<void>>();
   return {
-    /** The returned function removes the listener. */
-    add: (listener: ExecListener): (() => void) => {
+    /**
+     * Calls the listener for every command once its input is complete or the command has exited, and delays the output
+     * until the listener is done. The returned function removes the listener.
+     */
+    add: (listener: (exec: ReceivedExec) => void | Promise<void>): (() => void) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
     isWatched: () => listeners.size > 0,
     /** Resolves when every listener is done; a listener that fails counts as done. */
-    tell: async (exec: ReceivedExec): Promise<void> => {
+    notify: async (exec: ReceivedExec): Promise<void> => {
       for (const listener of [...listeners]) await Promise.resolve(listener(exec)).catch(() => undefined);
     },
   };

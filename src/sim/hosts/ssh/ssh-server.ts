@@ -10,7 +10,7 @@ import ssh2, {
   type ServerChannel,
 } from 'ssh2';
 import { shownKey } from './host-keys.ts';
-import { type ServedMac, serveSessions } from './sessions.ts';
+import { type ServedMac, type SessionClient, serveSessions } from './sessions.ts';
 import { homeOf } from './ssh-user.ts';
 
 /** sshd's LoginGraceTime. */
@@ -114,23 +114,15 @@ const askPassword = (context: KeyboardAuthContext): Promise<string | undefined> 
     context.prompt([{ prompt: 'Password:', echo: false }], ([answer]) => resolve(answer));
   });
 
-/** What a client may do: everything, or one command. */
-export interface Login {
-  command?: string | undefined;
-}
-
-/**
- * A login that succeeds, otherwise undefined. Before FileVault is unlocked, sshd accepts no keys and only prompts for the
- * password.
- */
+/** Before FileVault is unlocked, sshd accepts no keys and only prompts for the password. */
 async function mayLogIn(
   context: AuthContext,
   { root, user, view, onPrebootPassword }: ServedMac,
   isLocked: boolean,
-): Promise<Login | undefined> {
+): Promise<{ readonly command?: string } | undefined> {
   const isUser = context.username === user;
   const { password } = view();
-  const whole = (isIn: boolean): Login | undefined => (isIn ? {} : undefined);
+  const whole = (isIn: boolean) => (isIn ? {} : undefined);
   switch (context.method) {
     case 'publickey':
       if (isLocked || !isUser) return undefined;
@@ -149,8 +141,8 @@ async function mayLogIn(
  * Accepts the only user with one of the keys or the password, by either of a Mac's two password methods. Closes the
  * connection after six refusals. Passwords are never recorded.
  */
-function authenticate(client: Connection, node: ServedMac, isLocked: boolean): Login {
-  const login: Login = {};
+function authenticate(client: Connection, node: ServedMac, isLocked: boolean): SessionClient['login'] {
+  const login: { command?: string | undefined } = {};
   const methods: AuthenticationType[] = isLocked ? ['password'] : ['publickey', 'password', 'keyboard-interactive'];
   let refused = 0;
   const refuse = (context: AuthContext): void => {

@@ -9,7 +9,6 @@ export const verbsLibraryVariable = 'MESHWRIGHT_VERBS_LIBRARY';
 /** Folder with additional sudo rules. */
 export const sudoRulesPath = '/private/etc/sudoers.d';
 
-/** Parameters for the environment of a node's command. */
 interface EnvironmentOptions {
   /** Absolute path of the folder that represents the node's `/`. */
   readonly root: string;
@@ -34,9 +33,7 @@ export const rootMarkVariable = 'MW_SIM_SUDO';
 /** The account's name, set by the simulated launchd for a service that runs as an account. */
 export const accountVariable = 'MW_SIM_ACCOUNT';
 
-/**
- * An account's home folder, below the node's root. Accounts whose names begin with `_` have an empty home, as on a Mac.
- */
+/** Accounts whose names begin with `_` have an empty home, as on a Mac. */
 export const homeOf = (root: string, user: string): string =>
   root + (user.startsWith('_') ? '/var/empty' : `/Users/${user}`);
 

@@ -8,7 +8,7 @@ function settings(faults: readonly string[] = [], off: readonly string[] = []): 
   const model = modelledFleet(desiredRack, 'network');
   for (const fault of faults) expect(model.setFault(fault.split(' ')).kind).toBe('done');
   const nodes = model.nodes.map(({ name }): NetworkNode => {
-    const { wiring } = model.look(name);
+    const { wiring } = model.viewOf(name);
     if (wiring === undefined) throw new Error(`${name} has no wiring`);
     return { name, wiring, isPowered: !off.includes(name) };
   });

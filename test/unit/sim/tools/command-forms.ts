@@ -1,11 +1,11 @@
 import { tools } from '../../../../src/sim/tools/registry.ts';
-import type { Source, View } from '../../../../src/sim/tools/tool.ts';
+import type { Source, ToolView } from '../../../../src/sim/tools/tool.ts';
 
 /** An argument as a person would type it. */
 const quoted = (word: string): string => (/\s/.test(word) ? `'${word}'` : word);
 
 /** Every command line that this Mac answers, with its source. */
-export function formsOf(view: View) {
+export function formsOf(view: ToolView) {
   return tools.flatMap(({ path, isPresent, rows, values, patterns = [], writes = [] }) => {
     if (isPresent?.(view.mac) === false) return [];
     const known: readonly (readonly [words: readonly string[], source: Source])[] = [
