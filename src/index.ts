@@ -23,8 +23,8 @@ import { openCluster as openFile, targetedNodes } from './cli/cluster/open-clust
 import { openTargets } from './cli/cluster/ssh-targets.ts';
 import { observeNodes } from './cli/look/observe-fleet.ts';
 import type { GuardedEffect } from './cli/plan/consent.ts';
-import { lookForPlan } from './cli/plan/plan.ts';
-import { planDocument } from './cli/plan/plan-document.ts';
+import { observeForPlan } from './cli/plan/plan.ts';
+import { parseSaved, planDocument } from './cli/plan/plan-document.ts';
 import { simDown, simUp } from './cli/sim/sim.ts';
 import type { Run } from './cli/verb.ts';
 import type { Diagnostic } from './diagnostics/diagnostic.ts';
@@ -119,12 +119,13 @@ export function openCluster(options: ClusterOptions = {}): Cluster {
     observe: () => observeNodes(run, targetedNodes(run, fleet, []), openTargets(run, opened)),
     diagnose: (observation) => diagnoseFleet(fleet, observation),
     plan: async () => {
-      const { looked, additions } = await lookForPlan(run);
+      const { planned, additions } = await observeForPlan(run);
       const surroundings = { isSimulated: run.console.isSimulated, additions, ...targetsOf(options) };
-      return { plan: looked.plan, text: planDocument(looked.plan, surroundings) };
+      return { plan: planned.plan, text: planDocument(planned.plan, surroundings) };
     },
     apply: async ({ plan, allow = [] } = {}) => {
-      const saved = plan === undefined ? undefined : { shown: 'the plan', text: plan.text, ...targetsOf(options) };
+      const read = plan && parseSaved('the plan', plan.text);
+      const saved = read && { shown: read.shown, document: read.document, ...targetsOf(options) };
       const own = { updateLock: true, allow: allow.join(',') };
       const { document } = await apply({ ...run, own }, () => ({ nodes: [], ...given({ saved }) }));
       return document;

@@ -3,7 +3,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Plan, StepReport } from '../engine/plan/plan.ts';
 import { given } from '../model/given.ts';
 import type { NodeName } from '../model/node.ts';
-import { type Act, type Step, type StepId, type StepOutcome, stepsBefore } from '../model/step.ts';
+import { type Act, type Step, type StepOutcome, stepsBefore } from '../model/step.ts';
 import { onAbort } from '../remote/on-abort.ts';
 
 export interface StepResult {
@@ -48,14 +48,7 @@ interface Item {
 
 type Limits = Omit<ExecuteOptions<never>, 'begin' | 'run'>;
 
-interface Schedule {
-  readonly options: Limits;
-  readonly rescues: Plan['rescues'];
-  readonly lanes: ReturnType<typeof createLanes>;
-  readonly items: Item[];
-  readonly itemsById: ReadonlyMap<StepId, Item>;
-  readonly rescued: Set<string>;
-}
+type Schedule = ReturnType<typeof createSchedule>;
 
 /**
  * Runs a plan's steps. Each step starts when the steps in `needs` have succeeded and those in `after` have ended. A
@@ -105,12 +98,12 @@ export async function executeSteps<Context>(
 
 const notRun = Promise.resolve<StepResult>({ outcome: 'skipped', diagnostics: [] });
 
-function createSchedule({ steps, rescues }: Pick<Plan, 'steps' | 'rescues'>, options: Limits): Schedule {
+function createSchedule({ steps, rescues }: Pick<Plan, 'steps' | 'rescues'>, options: Limits) {
   const items = steps.map((step): Item => ({ step, giveUp: new AbortController(), state: 'waiting' }));
   const itemsById = new Map(items.map((item) => [item.step.id, item]));
   const lost = steps.flatMap((step) => stepsBefore(step).filter((one) => !itemsById.has(one)));
   if (lost.length > 0) throw new Error(`the plan needs steps that are missing from it: ${lost.join(', ')}`);
-  return { options, rescues, lanes: createLanes(options.parallel), items, itemsById, rescued: new Set() };
+  return { options, rescues, lanes: createLanes(options.parallel), items, itemsById, rescued: new Set<string>() };
 }
 
 const isOver = ({ abort, forbidden, halted }: Limits): boolean =>
@@ -251,28 +244,22 @@ const lanesByKind: Readonly<Record<Act['kind'], readonly Lane[]>> = {
 
 /** Tracks the lanes in use on each node; at most `parallel` nodes use any. */
 function createLanes(parallel: number) {
-  const taken = new Set<string>();
-  const workByNode = new Map<NodeName, number>();
-  const keys = (node: NodeName, kind: Act['kind']): readonly string[] =>
-    lanesByKind[kind].map((lane) => `${node} ${lane}`);
+  const taken = new Map<NodeName, readonly Lane[]>();
   return {
     /** Takes all the lanes that a step needs, or none of them. */
     enter: (node: NodeName, kind: Act['kind']): boolean => {
-      const wanted = keys(node, kind);
+      const wanted = lanesByKind[kind];
       if (wanted.length === 0) return true;
-      if (wanted.some((one) => taken.has(one))) return false;
-      if (!workByNode.has(node) && workByNode.size >= parallel) return false;
-      for (const one of wanted) taken.add(one);
-      workByNode.set(node, (workByNode.get(node) ?? 0) + 1);
+      const own = taken.get(node) ?? [];
+      if (wanted.some((lane) => own.includes(lane))) return false;
+      if (own.length === 0 && taken.size >= parallel) return false;
+      taken.set(node, [...own, ...wanted]);
       return true;
     },
     leave: (node: NodeName, kind: Act['kind']): void => {
-      const held = keys(node, kind);
-      if (held.length === 0) return;
-      for (const one of held) taken.delete(one);
-      const left = (workByNode.get(node) ?? 1) - 1;
-      if (left > 0) workByNode.set(node, left);
-      else workByNode.delete(node);
+      const left = (taken.get(node) ?? []).filter((lane) => !lanesByKind[kind].includes(lane));
+      if (left.length > 0) taken.set(node, left);
+      else taken.delete(node);
     },
   };
 }

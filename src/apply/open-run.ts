@@ -15,7 +15,7 @@ import { isSameSubject, nodeSubject } from '../model/subject.ts';
 import { labelled, named, prose } from '../model/text/prose.ts';
 import { quote } from '../node/quote.ts';
 import type { FleetObservation } from '../rack/examination.ts';
-import { type KeyPair, makeKeyPair } from '../remote/keys/exchange-key.ts';
+import { makeKeyPair } from '../remote/keys/exchange-key.ts';
 import { forEachLimited } from '../remote/limit-parallel.ts';
 import { onAbort } from '../remote/on-abort.ts';
 import { printedText } from '../remote/remote.ts';
@@ -29,6 +29,7 @@ import {
   type LeaseRefusal,
   leaseHeld,
 } from './lease/lease-keeper.ts';
+import { once } from './once.ts';
 import { meterFor, type TransferMeter } from './progress/transfer-meter.ts';
 import { observeSessions } from './reach/observe.ts';
 import { type NodeTarget, openSession, type Session, type SshTarget, type UseLimits } from './reach/session.ts';
@@ -44,11 +45,9 @@ export interface OpenRun {
   readonly keeper: LeaseKeeper;
   /** Aborts when the journal cannot be written. */
   readonly halted: AbortController;
-  /** Problems of the run itself. */
   readonly problems: Diagnostic[];
   readonly peerKey: string;
   readonly exchangeKeys: StepContext['exchangeKeys'];
-  /** The running transfers. */
   readonly meters: Map<Step, TransferMeter>;
 }
 
@@ -69,9 +68,8 @@ export function openRun(options: RunOptions): OpenRun {
     askMs: deadlineMs,
     ...given({ signal }),
     session: (node) => sessionOf(run, node),
-    onChange: (change) => tellLease(run, change),
+    onChange: (change) => recordLease(run, change),
   });
-  let keys: KeyPair | undefined;
   const ways = new Map(options.ways.map(({ node, way }) => [node, way]));
   const run: OpenRun = {
     options,
@@ -81,16 +79,12 @@ export function openRun(options: RunOptions): OpenRun {
     halted: new AbortController(),
     problems: [],
     peerKey: options.newBoundary() + options.newBoundary(),
-    exchangeKeys: () => {
-      keys ??= makeKeyPair();
-      return keys;
-    },
+    exchangeKeys: once(makeKeyPair),
     meters: new Map(),
   };
   return run;
 }
 
-/** Releases the leases, ends the journal and closes the connections. */
 export async function closeRun(run: OpenRun): Promise<void> {
   await run.keeper.release();
   record(run, { phase: 'end', isInterrupted: isInterrupted(run) });
@@ -99,7 +93,7 @@ export async function closeRun(run: OpenRun): Promise<void> {
 }
 
 /** A check under the leases for whether a plan is stale. */
-interface SecondLook {
+interface StaleCheck {
   readonly nodes: readonly Pick<DesiredNode, 'name'>[];
   readonly isStale: (observation: FleetObservation) => boolean;
 }
@@ -109,11 +103,11 @@ interface SecondLook {
  * `second` it observes the nodes again if another run had a lease before, or if a node has restarted since its
  * observation. Rejects only for bugs and with errors from `onLeased`.
  */
-export async function beginPlan(plan: Plan, run: OpenRun, second: SecondLook): Promise<RunReport | undefined> {
+export async function beginPlan(plan: Plan, run: OpenRun, second: StaleCheck): Promise<RunReport | undefined> {
   const { options, keeper } = run;
   const nodes = leasedNodes(plan);
   if (nodes.length === 0) return undefined;
-  tellPlan(plan, run);
+  recordPlan(plan, run);
   options.onEvent({ kind: 'run-started', runId: options.journal.runId, nodes });
   const taken = await keeper.take(nodes, plan.observed);
   if (taken.kind !== 'taken') {
@@ -126,7 +120,6 @@ export async function beginPlan(plan: Plan, run: OpenRun, second: SecondLook): P
   return undefined;
 }
 
-/** The options for a plan's steps once the plan has its leases. */
 export function stepOptions(plan: Plan, run: OpenRun): ExecuteOptions<StepContext> {
   const { parallel, timing, signal, onEvent } = run.options;
   return {
@@ -138,7 +131,7 @@ export function stepOptions(plan: Plan, run: OpenRun): ExecuteOptions<StepContex
     halted: run.halted.signal,
     abortMs: timing.abortMs,
     onAbort: () => onEvent({ kind: 'interrupted' }),
-    onEnd: (report) => tellEnd(report, run),
+    onEnd: (report) => recordEnd(report, run),
     onRescue: (group) => onEvent({ kind: 'rescue-started', group }),
   };
 }
@@ -146,19 +139,18 @@ export function stepOptions(plan: Plan, run: OpenRun): ExecuteOptions<StepContex
 const notBegun = ({ steps }: Plan, outcome: 'skipped' | 'interrupted'): readonly StepReport[] =>
   steps.map((step): StepReport => ({ step, outcome, diagnostics: [], ms: 0 }));
 
-async function hasChanged({ nodes, isStale }: SecondLook, run: OpenRun): Promise<boolean> {
+async function hasChanged({ nodes, isStale }: StaleCheck, run: OpenRun): Promise<boolean> {
   const { deadlineMs, newBoundary } = run.options;
   const sessions = nodes.map(({ name }) => sessionOf(run, name));
   return isStale(await observeSessions(sessions, { deadlineMs, newBoundary }));
 }
 
-/** Every node that has a step other than a manual one. */
 function leasedNodes({ steps, rescues }: Plan): readonly NodeName[] {
   const all = [...steps, ...rescues.flatMap((rescue) => rescue.steps)];
   return [...new Set(all.filter(({ act }) => act.kind !== 'hands').map(({ node }) => node))].sort();
 }
 
-function tellPlan(plan: Plan, run: OpenRun): void {
+function recordPlan(plan: Plan, run: OpenRun): void {
   record(run, {
     phase: 'plan',
     config: shortDigest(plan.configHash),
@@ -173,7 +165,7 @@ function tellPlan(plan: Plan, run: OpenRun): void {
 
 function beginStep(step: Step, { signal, rescues }: StepStart, plan: Plan, run: OpenRun): StepContext | undefined {
   const { options, keeper } = run;
-  const isWritten = tellIntent(step, rescues, run);
+  const isWritten = recordIntent(step, rescues, run);
   // A rescue stops work that has started, so it runs even if it cannot be recorded.
   if (!isWritten && rescues === undefined) return undefined;
   keeper.setPhase(step.id);
@@ -187,7 +179,7 @@ function beginStep(step: Step, { signal, rescues }: StepStart, plan: Plan, run: 
     exchangeKeys: run.exchangeKeys,
     by: options.controller.name,
     config: shortDigest(plan.configHash),
-    lookMs: options.deadlineMs,
+    observeMs: options.deadlineMs,
     signal,
     session: (node) => sessionOf(run, node),
     newSession: (node) => newSession(run, node),
@@ -203,7 +195,7 @@ function beginStep(step: Step, { signal, rescues }: StepStart, plan: Plan, run: 
   };
 }
 
-function tellIntent(step: Step, rescues: string | undefined, run: OpenRun): boolean {
+function recordIntent(step: Step, rescues: string | undefined, run: OpenRun): boolean {
   if (step.act.kind === 'hands') return true;
   return record(run, {
     phase: 'intent',
@@ -217,7 +209,7 @@ function tellIntent(step: Step, rescues: string | undefined, run: OpenRun): bool
   });
 }
 
-function tellEnd({ step, outcome, ms, diagnostics, rescues }: StepReport, run: OpenRun): void {
+function recordEnd({ step, outcome, ms, diagnostics, rescues }: StepReport, run: OpenRun): void {
   if (ms > 0 && step.act.kind !== 'hands') {
     const problems = diagnostics.map(({ code, detail }) => ({ code, detail: plainText(detail) }));
     const transfer = run.meters.get(step)?.measured();
@@ -228,7 +220,6 @@ function tellEnd({ step, outcome, ms, diagnostics, rescues }: StepReport, run: O
   run.options.onEvent({ kind: 'step-ended', step, outcome, ms, diagnostics, ...given({ rescues }) });
 }
 
-/** The report of a plan after its steps have ended. */
 export function reportOf(
   run: OpenRun,
   steps: readonly StepReport[],
@@ -350,7 +341,6 @@ const notWritten = (node: NodeName): Diagnostic =>
     detail: prose`The command for ${named(node)} was not sent, because the journal could not record it first.`,
   });
 
-/** A node's session, created on first use. */
 function sessionOf(run: OpenRun, node: NodeName): Session {
   const known = run.sessions.get(node);
   if (known) return known;
@@ -389,7 +379,7 @@ function record({ options, halted, problems }: OpenRun, entry: JournalEntry): bo
   }
 }
 
-function tellLease(run: OpenRun, { node, state, token, holder }: LeaseChange): void {
+function recordLease(run: OpenRun, { node, state, token, holder }: LeaseChange): void {
   if (state !== 'waiting' && state !== 'expired') {
     record(run, { phase: 'lease', node, state, ...given({ token }) });
   }

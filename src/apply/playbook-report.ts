@@ -23,7 +23,6 @@ export interface PlaybookWork extends PlaybookPlace {
   readonly observation?: FleetObservation;
   /** Absent without steps or without consent. */
   readonly run?: RunReport;
-  /** Nodes for which the task failed. */
   readonly failed: readonly NodeName[];
   readonly refusals: readonly LeaseRefusal[];
   readonly diagnostics: readonly Diagnostic[];

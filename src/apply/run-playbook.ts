@@ -42,7 +42,6 @@ import {
 import type { PlaybookOptions, PlaybookPlace, PlaybookReport, PlaybookWork, ShownPlan } from './playbook-report.ts';
 import { pause, timeFor } from './run-timing.ts';
 
-/** The state shared by the tasks of a playbook run. */
 interface PlaybookState {
   readonly options: PlaybookOptions;
   readonly works: PlaybookWork[];
@@ -88,7 +87,7 @@ export async function runPlaybook({ plays }: Playbook, options: PlaybookOptions)
     await close(state);
     const nodes = nodesOfPlays(plays, scope);
     const isInterrupted = signal?.aborted === true;
-    const observation = isInterrupted ? undefined : await lookAt(nodes, state);
+    const observation = isInterrupted ? undefined : await observeOnce(nodes, state);
     const { works, isStopped, isDeclined, refusal } = state;
     return { works, nodes, ...given({ observation }), isStopped, isDeclined, isInterrupted, refusal };
   } finally {
@@ -97,7 +96,6 @@ export async function runPlaybook({ plays }: Playbook, options: PlaybookOptions)
   }
 }
 
-/** Closes the run that a task opened. */
 async function close(state: PlaybookState): Promise<void> {
   const { run } = state;
   delete state.run;
@@ -128,7 +126,7 @@ async function effectsAhead(plays: readonly Play[], state: PlaybookState): Promi
     scope,
   );
   if (names.length === 0) return [];
-  const observation = await lookAt(names, state);
+  const observation = await observeOnce(names, state);
   return plans.flatMap(({ goal, targets }) => makePlan({ goal, desired: scope.desired, observation, targets }).effects);
 }
 
@@ -162,7 +160,7 @@ function workOf(place: PlaybookPlace, { plan, observation, run, ...done }: DoneW
 }
 
 /** The last observation if it is still valid and covers these nodes; otherwise a fresh one. */
-async function lookAt(nodes: readonly NodeName[], state: PlaybookState): Promise<FleetObservation> {
+async function observeOnce(nodes: readonly NodeName[], state: PlaybookState): Promise<FleetObservation> {
   const { seen, options } = state;
   if (seen !== undefined && nodes.every((node) => seen.nodes.has(node))) return seen.observation;
   const observation = await options.observe(nodes);
@@ -220,7 +218,7 @@ const runnerOf = (kind: TaskWork['kind']) => runners[kind] as Runner<TaskWork['k
 
 async function planFor(goal: Goal, targets: readonly NodeName[], state: PlaybookState): Promise<Required<ShownPlan>> {
   const { desired } = state.options.scope;
-  const observation = await lookAt(targets, state);
+  const observation = await observeOnce(targets, state);
   return { plan: makePlan({ goal, desired, observation, targets }), observation };
 }
 
@@ -241,8 +239,8 @@ async function planAndRun(
     const shown = first ?? (await planFor(goal, targets, state));
     const { plan } = shown;
     const seen = { desired, observation: shown.observation ?? unseen, observed: plan.observed };
-    const kept = [...keptBack(plan), ...unreachedOf(goal, plan)];
-    const blocked = goal.kind === 'converge' ? [] : withUndrained(kept, goal, seen);
+    const blockedBefore = [...blockedNodes(plan), ...unreachedOf(goal, plan)];
+    const blocked = goal.kind === 'converge' ? [] : withUndrained(blockedBefore, goal, seen);
     if (state.options.signal?.aborted === true) return merged(earlier, shown);
     if (plan.steps.every(({ act }) => act.kind === 'hands')) return merged(earlier, { ...shown, failed: blocked });
     const isApproved = first !== undefined || (await unlessRefused(state, () => state.options.approve(plan, place)));
@@ -270,7 +268,6 @@ function hasRolledBack(done: DoneWork): done is RolledBackWork {
 
 type RolledBackWork = DoneWork & { readonly plan: Plan; readonly run: RunReport };
 
-/** Merges the results of a task's two plans. */
 function merged(earlier: RolledBackWork | undefined, done: DoneWork): DoneWork {
   if (earlier === undefined) return done;
   const { plan: before, run: ran } = earlier;
@@ -286,7 +283,7 @@ function merged(earlier: RolledBackWork | undefined, done: DoneWork): DoneWork {
 const unseen: FleetObservation = { nodes: {}, failures: {} };
 
 /** Nodes where something blocks the command count as failed. */
-const keptBack = ({ waiting, blockers }: Plan): readonly NodeName[] => [
+const blockedNodes = ({ waiting, blockers }: Plan): readonly NodeName[] => [
   ...waiting.map(({ node }) => node),
   ...blockers.flatMap(({ node, peers }) => [node, ...peers]),
 ];
@@ -319,7 +316,7 @@ async function verify({ targets }: WorkOf<'verify'>, state: PlaybookState): Prom
 
 async function assertProperty(work: WorkOf<'assert'>, state: PlaybookState): Promise<DoneWork> {
   const { property, is, says, nodes } = work;
-  const observation = await lookAt(nodes, state);
+  const observation = await observeOnce(nodes, state);
   const seen = seenProperties(state.options.scope.desired, observation);
   const values = nodes.map((node) => ({ node, value: seen.get(propertyKey({ node, address: property })) }));
   // Nodes without the property do not count, unless all of them lack it.
@@ -396,9 +393,8 @@ function missingIn(observation: FleetObservation, work: WaitWork, desired: Desir
     return problem === undefined ? [] : [{ node, why: problem.summary, fails: [node] }];
   });
   if (work.for === 'observed') return unseen;
-  const meant = whereTheyRanLast(desired, observation.nodes).placements;
-  const lacking = meant
-    .filter(({ name }) => work.placements.includes(name))
+  const lacking = whereTheyRanLast(desired, observation.nodes)
+    .placements.filter(({ name }) => work.placements.includes(name))
     .map(({ name, ...placement }) => {
       const goal = { kind: 'start', placements: [name] } as const;
       const { changes, waiting } = makePlan({ goal, desired, observation, targets: work.nodes });

@@ -80,5 +80,4 @@ export const timeFor = (deadlineMs: number, { scale }: Pick<RunTiming, 'scale'>,
 export const rebootPauseMs = ({ rebootPausesMs }: RunTiming, attempt: number): number =>
   rebootPausesMs[Math.min(attempt, rebootPausesMs.length - 1)] ?? 0;
 
-/** The times for real Macs. */
 export const realTiming = scaledTiming(1);

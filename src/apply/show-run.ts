@@ -24,10 +24,8 @@ interface RunScreen {
   readonly hasColor: boolean;
 }
 
-/** The live view of a run. */
-export type RunView = ReturnType<typeof showRun>;
+export type RunDrawing = ReturnType<typeof showRun>;
 
-/** A Listr line and the functions that end it. */
 interface Drawn {
   readonly task: Parameters<ListrTask['task']>[1];
   readonly settle: () => void;
@@ -133,7 +131,6 @@ function rowTask(row: Row, text: (row: Row) => string) {
   return { begun, task };
 }
 
-/** The line of all nodes together. */
 function totalRow(widest: number, columns: number) {
   const { promise: begun, resolve: begin } = deferred<Omit<Drawn, 'fail'>>();
   let shown: TransferProgress | undefined;
@@ -222,7 +219,6 @@ function listrOptions({ stream, hasUnicode, hasColor }: RunScreen): ListrBaseCla
 
 type Progress = Extract<RunEvent, { kind: 'step-progress' }>;
 
-/** The state of one node's line. */
 export interface RunLine {
   readonly name: string;
   readonly steps: readonly Step[];

@@ -17,13 +17,13 @@ import { interruption, type OpenTarget, type SshTarget, type UseLimits } from '.
 import { pause, type RunTiming, rebootPauseMs } from './run-timing.ts';
 
 /** The key that a node shows now, its fingerprint `SHA256:…`, and its trust. */
-export type ShownKey = Awaited<ReturnType<typeof lookAtHostKey>>;
+export type ShownKey = Awaited<ReturnType<typeof readHostKey>>;
 
 /**
  * Reads a node's host key without logging in.
  * @throws FleetError with one `ssh/…` code, or `run/interrupted` if the signal stopped the attempt
  */
-export async function lookAtHostKey(way: OpenTarget, limits: UseLimits) {
+export async function readHostKey(way: OpenTarget, limits: UseLimits) {
   const { deadlineMs, signal, onRemote } = limits;
   const asked = { deadlineMs, ...given({ signal, onRemote }) };
   const { fingerprint, ...key } = await fetchHostKey(way.target, asked, way.trust.algorithms).catch(
@@ -42,7 +42,7 @@ export async function lookAtHostKey(way: OpenTarget, limits: UseLimits) {
  * @throws FleetError with one `ssh/…` code
  */
 export async function readShownKey(way: OpenTarget, limits: UseLimits): Promise<ShownKey | undefined> {
-  const shown = await lookAtHostKey(way, limits);
+  const shown = await readHostKey(way, limits);
   const { deadlineMs, signal, onRemote } = limits;
   const asked = { deadlineMs, ...given({ signal, onRemote }) };
   const state = await seeWhetherLocked({ target: way.target, trust: trustIn(way.target, shown.key) }, asked);
@@ -64,7 +64,6 @@ export async function keyIfLocked(
   }
 }
 
-/** Trust in only this key. */
 export const trustIn = (target: Target, key: HostKey): HostKeyTrust =>
   trustFor(target, {
     knownHosts: [],
@@ -84,7 +83,6 @@ export interface UnlockAttempts {
   readonly seenUp: (address: string) => Promise<void>;
 }
 
-/** A Mac that is waiting at FileVault, and its password. */
 interface UnlockOne {
   readonly node: NodeName;
   readonly way: OpenTarget;
@@ -168,8 +166,8 @@ async function awaitReturn({ node, way }: UnlockOne, isSaid: boolean, limits: Un
     await pause(rebootPauseMs(timing, at), signal);
     if (signal.aborted) return sent(interruption(node));
     const about = { parallel: 1, newBoundary, facts: ['boot-session'] as const };
-    const look = { deadlineMs, signal, ...given({ onRemote }), ...about };
-    const { nodes, failures } = await observeFleet([{ node, way }], look);
+    const options = { deadlineMs, signal, ...given({ onRemote }), ...about };
+    const { nodes, failures } = await observeFleet([{ node, way }], options);
     const session = read(nodes[node]?.facts, bootSessionFact);
     if (session?.kind === 'known') return { kind: 'unlocked', session: session.value.uuid };
     last = failures[node] ?? [];

@@ -14,28 +14,28 @@ interface Compiles {
  * Compiling took a third of a short command's time. Node 22 has `module.enableCompileCache`, but Node 20 does not.
  * The bundle's file names contain a digest of their content. V8 rejects code from a different version of V8.
  */
-export function keepCompiledCode(bundle: string): void {
-  const kept = join(bundle, 'compiled', `${process.version}-${process.arch}`);
-  const unkept = new Map<string, Script>();
+export function cacheCompiledCode(bundle: string): void {
+  const folder = join(bundle, 'compiled', `${process.version}-${process.arch}`);
+  const unsaved = new Map<string, Script>();
   const modules = Module.prototype as unknown as Compiles;
   const compile = modules._compile;
   modules._compile = function (text, file, ...rest) {
     if (dirname(file) !== bundle) return compile.call(this, text, file, ...rest);
-    const place = join(kept, basename(file));
-    const cachedData = readKept(place);
+    const place = join(folder, basename(file));
+    const cachedData = readSaved(place);
     const script = new Script(Module.wrap(text), { filename: file, ...given({ cachedData }) });
-    if (script.cachedDataRejected !== false) unkept.set(place, script);
+    if (script.cachedDataRejected !== false) unsaved.set(place, script);
     return script.runInThisContext().call(this.exports, this.exports, createRequire(file), this, file, bundle);
   };
   process.on('exit', () => {
     // Users could not delete files that root wrote into the package.
-    if (unkept.size === 0 || statSync(bundle).uid !== process.getuid?.()) return;
+    if (unsaved.size === 0 || statSync(bundle).uid !== process.getuid?.()) return;
     // Runs on exit, because V8 compiles functions only when they run.
-    for (const [place, script] of unkept) keep(place, script.createCachedData());
+    for (const [place, script] of unsaved) save(place, script.createCachedData());
   });
 }
 
-function readKept(place: string): Buffer | undefined {
+function readSaved(place: string): Buffer | undefined {
   try {
     return readFileSync(place);
   } catch {
@@ -44,7 +44,7 @@ function readKept(place: string): Buffer | undefined {
 }
 
 /** V8 does not detect corruption, so the file gets its final name only after its content is on disk. */
-function keep(place: string, data: Buffer): void {
+function save(place: string, data: Buffer): void {
   const made = `${place}.${process.pid}`;
   try {
     mkdirSync(dirname(place), { recursive: true });

@@ -16,7 +16,6 @@ export const exitCode = {
   terminated: 143,
 } as const;
 
-/** One of the exit codes. */
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 
 const precedence: readonly ExitCode[] = [130, 143, 64, 65, 70, 75, 5, 1, 4, 3, 2, 0];
@@ -43,5 +42,4 @@ export function codeForNodes(verdicts: readonly NodeVerdict[]): ExitCode {
   return verdicts.includes('fine') ? exitCode.partial : exitCode.failed;
 }
 
-/** The exit code of a run that ends with this diagnostic. */
 export const codeFor = ({ exit }: Pick<Diagnostic, 'exit'>): ExitCode => exit ?? exitCode.failed;

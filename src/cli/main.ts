@@ -2,7 +2,7 @@
 import { dirname } from 'node:path';
 import { argv, env, exit } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { keepCompiledCode } from './compiled-code.ts';
+import { cacheCompiledCode } from './compiled-code.ts';
 import { readVersion } from './version.ts';
 
 // Scripts call this option in loops, so it is handled before anything else is loaded.
@@ -12,7 +12,7 @@ else void run();
 async function run(): Promise<void> {
   // Without a handler, Node would open its debugger to every account on this computer.
   process.on('SIGUSR1', () => undefined);
-  keepCompiledCode(dirname(fileURLToPath(import.meta.url)));
+  cacheCompiledCode(dirname(fileURLToPath(import.meta.url)));
   const { runCommandLine } = await import('./run.ts');
   const { outputWritten } = await import('./terminal/console.ts');
   const code = await runCommandLine(argv.slice(2), env, workingFolder());

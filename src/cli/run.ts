@@ -42,8 +42,8 @@ export async function runCommandLine(
   const head = dashes < 0 ? argv : argv.slice(0, dashes);
   const tail = dashes < 0 ? undefined : argv.slice(dashes + 1);
   const hasEvents = head.includes('--events');
-  const look = { noColor: head.includes('--no-color'), isSimulated: head.includes('--sim'), hasEvents };
-  const console = processConsole(env, look, streams);
+  const traits = { noColor: head.includes('--no-color'), isSimulated: head.includes('--sim'), hasEvents };
+  const console = processConsole(env, traits, streams);
   const wantsJson = hasEvents || head.includes('--json');
   const signals = listenForSignals(console);
   let log: RunLog | undefined;
@@ -204,18 +204,18 @@ function explained(error: CommanderError, verbs: readonly Verb[], target: string
     .map((line) => line.trim())
     .join(' ');
   const near = /\(Did you mean (?:one of )?([^?]+)\?\)$/.exec(text)?.[1];
-  const meaning = (meant: Prose | undefined): Prose =>
-    meant === undefined ? see : prose`Did you mean ${meant}? ${see}`;
+  const suggestion = (word: Prose | undefined): Prose =>
+    word === undefined ? see : prose`Did you mean ${word}? ${see}`;
   const quoted = /'([^']*)'/.exec(text)?.[1] ?? '';
   if (error.code === 'commander.unknownCommand') {
     const names = verbs.filter(({ isHidden, name }) => isHidden !== true && name.startsWith(target));
     const shown = names.map(({ name }) => name.slice(target.length));
-    return [`Unknown command "${target}${quoted}".`, meaning(meantCommand(quoted, shown))];
+    return [`Unknown command "${target}${quoted}".`, suggestion(suggestedCommand(quoted, shown))];
   }
   if (error.code === 'commander.unknownOption') {
-    return [`Unknown option ${quoted}.`, meaning(meantOption(quoted, target.trimEnd()) ?? near)];
+    return [`Unknown option ${quoted}.`, suggestion(suggestedOption(quoted, target.trimEnd()) ?? near)];
   }
-  return [sentence(text.replaceAll("'", '"')), meaning(near)];
+  return [sentence(text.replaceAll("'", '"')), suggestion(near)];
 }
 
 /** The command or subcommand group that the arguments name, followed by a space; otherwise empty. */
@@ -266,7 +266,7 @@ const ownWord = (words: Readonly<Record<string, readonly string[]>>, typed: stri
   Object.entries(words).find(([, others]) => others.includes(typed))?.[0];
 
 /** The command, from these names, that an unknown word most likely means. */
-export function meantCommand(typed: string, names: readonly string[]): string | undefined {
+export function suggestedCommand(typed: string, names: readonly string[]): string | undefined {
   const own = ownWord(foreignCommands, typed.toLowerCase());
   if (own !== undefined && (own.startsWith('--') || names.includes(own))) return own;
   const near = didYouMean(typed, names);
@@ -275,7 +275,7 @@ export function meantCommand(typed: string, names: readonly string[]): string | 
 }
 
 /** Our counterpart of another tool's option; for `--watch` this is the shell's `watch`. */
-function meantOption(typed: string, verb: string): Prose | undefined {
+function suggestedOption(typed: string, verb: string): Prose | undefined {
   if (typed === '-o' && verb === 'plan') return '--out';
   if (typed === '-n' && verb === 'logs') return '--lines';
   if (typed === '--dry-run') return [meshwright('plan')];
@@ -362,7 +362,7 @@ function buildProgram(
     .version('', '--version', 'print the version')
     .helpOption('-h, --help', 'print this help; for one command: COMMAND --help')
     .helpCommand(false)
-    .configureHelp(helpLook(output.columns, verbOf))
+    .configureHelp(helpFormat(output.columns, verbOf))
     .configureOutput({ writeOut: output.out, writeErr: output.err, outputError: () => undefined })
     .exitOverride()
     .showSuggestionAfterError(true);
@@ -378,7 +378,7 @@ const proseColumns = 80;
  * Fits the help to the page, with a command's purpose first and its options last. The help of a command lists only
  * global options that the command accepts.
  */
-function helpLook(columns: number, verbOf: ReadonlyMap<Command, Verb>): Partial<Help> {
+function helpFormat(columns: number, verbOf: ReadonlyMap<Command, Verb>): Partial<Help> {
   const uses = new Map(globalOptions().map(([use, option]) => [option.attributeName(), use]));
   const plain = new Help();
   plain.showGlobalOptions = true;

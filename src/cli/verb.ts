@@ -28,10 +28,8 @@ export const changingPlacements: Targets = {
   uses: ['file', 'reach', 'json', 'parallel', 'consent', 'events'],
 };
 
-/** Selects every node in the file instead of naming them. */
 export const everyNode: VerbOption = { flags: '--all', text: 'every node in the file' };
 
-/** Lets a run wait for nodes that are leased to another run. */
 export const leaseWait: VerbOption = {
   flags: '--lease-wait <time>',
   text: 'how long to wait for a node that is leased to another run',
@@ -68,7 +66,6 @@ export function parseDuration(text: string): number | undefined {
   return durationMs <= longestMs ? durationMs : undefined;
 }
 
-/** The input of a command. */
 export interface Run {
   readonly console: Console;
   readonly env: NodeJS.ProcessEnv;
@@ -99,7 +96,6 @@ export type VerbBody = (run: Run) => Promise<number | Ended>;
  */
 export type GlobalUse = 'file' | 'nodes' | 'reach' | 'consent' | 'json' | 'parallel' | 'events';
 
-/** One option of a command, as printed in the help. */
 interface VerbOption {
   readonly flags: string;
   readonly text: string;
@@ -133,11 +129,8 @@ export interface Verb extends ListedVerb {
   readonly options: readonly VerbOption[];
 }
 
-/** The global options of every command line. */
 interface GlobalOptions {
-  /** `-f`: the cluster file. */
   readonly file?: string;
-  /** `--nodes a,b`. */
   readonly nodes?: readonly string[];
   /** `-l key=value`; all of these labels must match. */
   readonly label?: readonly string[];
@@ -150,7 +143,6 @@ interface GlobalOptions {
   readonly trust?: readonly string[];
   /** `--base-lock`: the lock of the commit that the caller trusts. */
   readonly baseLock?: string;
-  /** The number of nodes contacted in parallel. */
   readonly parallel: number;
   /** `--deadline`: the time limit for one answer of a node, in milliseconds. */
   readonly deadline: number;

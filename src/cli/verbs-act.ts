@@ -8,13 +8,10 @@ import {
   passwordOptions,
 } from './verb.ts';
 
-/** Selects every placement in the file instead of naming them. */
 const everyPlacement = { flags: '--all', text: 'every placement in the file' };
 
-/** Allows a start even if the launch budget is spent. */
 const allowRdmaStart = { flags: '--allow <effect>', text: 'rdma-start: start even if the launch budget is used up' };
 
-/** The exit codes of most commands that change nodes. */
 const exits = `Exit codes: 0 done and verified, 4 on some nodes only, 1 on none, 3 other steps must come first (listed), 5 nothing changed, 75 a node is leased to another run.`;
 
 /** The commands under "Act", in help order. */

@@ -47,12 +47,11 @@ function totalOf(round: BenchRound): number | undefined {
   return ms > 0 ? (tokens * 1_000) / ms : undefined;
 }
 
-/** A benchmark's question, and its numbers of requests and runs. */
-export type BenchWish = Pick<BenchDocument, 'requests' | 'runs'> & BenchDocument['question'];
+export type BenchSettings = Pick<BenchDocument, 'requests' | 'runs'> & BenchDocument['question'];
 
 type Benched = Pick<BenchDocument, 'placement' | 'model' | 'runtime' | 'transport' | 'nodes'>;
 
-export interface BenchTextInput extends Benched, Omit<BenchWish, 'requests'> {
+export interface BenchTextInput extends Benched, Omit<BenchSettings, 'requests'> {
   readonly levels: readonly BenchLevel[];
   /** False if the runtime does not count tokens; each piece of text then counts as one token. */
   readonly isCounted: boolean;
@@ -63,7 +62,6 @@ const margin = '  ';
 const gap = '  ';
 const longestBar = 20;
 
-/** The table and chart of a measured placement, followed by published speeds. */
 export function benchText(input: BenchTextInput, page: Page): string {
   const { placement, model, runtime, transport, nodes, levels, isCounted } = input;
   const about = `${model} with ${runtime} on ${nodesText(nodes)}, ${transport}`;

@@ -66,13 +66,13 @@ export function cablesJson({ desired, work, diagnostics }: CablesJsonInput, read
   };
 }
 
-function measuredJson(kept: NewestMeasurement | undefined) {
-  if (kept === undefined) return undefined;
-  const { ends: _ends, ...result } = kept.cable;
-  return { at: kept.at, ...result };
+function measuredJson(measurement: NewestMeasurement | undefined) {
+  if (measurement === undefined) return undefined;
+  const { ends: _ends, ...result } = measurement.cable;
+  return { at: measurement.at, ...result };
 }
 
-/** A receptacle for people at the rack: `studio-2 receptacle 4`. */
+/** `studio-2 receptacle 4`. */
 const endWords = ({ node, receptacle }: LinkEnd): string => `${node} receptacle ${receptacle}`;
 
 const speedWords = (bitsPerSecond: number | undefined): string =>
@@ -95,7 +95,6 @@ export function identifyLines(plug: Plug, isPlugged: boolean, page: Page): reado
   return hang(`${endWords(plug.at)}: `, isPlugged ? `plugged in, ${seen}` : gone, page.columns);
 }
 
-/** A permanent log line for an event at the rack. */
 export function eventLines(event: CableEvent, page: Page): readonly string[] {
   switch (event.kind) {
     case 'met': {
@@ -177,7 +176,6 @@ function shortNames(names: readonly string[]): (name: string) => string {
   return (name) => (isNumbered && name.startsWith(stem) ? name.slice(stem.length) : name);
 }
 
-/** The last line, when nothing is left to do. */
 export const doneLine = (links: number, page: Page): string =>
   page.paint('good', links === 0 ? 'The file declares no links.' : allMetText(links));
 
@@ -209,7 +207,6 @@ export function cablesText(desired: DesiredFleet, work: CableWork, page: Page): 
   ]);
 }
 
-/** The newest measurement of each cable. */
 function measuredRows(cables: readonly GraphCable[], page: Page): readonly string[] {
   const rows = cables.flatMap(({ ends, measured }) =>
     measured === undefined ? [] : hang(margin, `${pairText(ends)}: ${measuredText(measured)}`, page.columns),

@@ -50,7 +50,7 @@ const switchesJson = ({ recovery, systemSettings }: RdmaSwitches, reader: Reader
 function troubleJson(reader: DoctorInput, trouble: Trouble): DoctorTrouble {
   const { desired, observation, troubles } = reader;
   const { finding, stage, evidence, hanging } = trouble;
-  const told = evidence.map((one) => {
+  const shown = evidence.map((one) => {
     const facts = observation.nodes[one.node]?.facts;
     const says = facts === undefined ? [] : evidenceWords(facts, one, true);
     return { node: one.node, fact: one.fact, source: proseText(one.source, reader), says };
@@ -63,7 +63,7 @@ function troubleJson(reader: DoctorInput, trouble: Trouble): DoctorTrouble {
   const commands = commandsIn(finding.hint, subjectNames(subject))
     .filter((one) => !refused.includes(commandKey(one)) && (!isClosed || one.verb === 'exec'))
     .map((one) => commandText(one, reader));
-  return { ...diagnosticJson(finding, reader), stage, evidence: told, hanging, commands };
+  return { ...diagnosticJson(finding, reader), stage, evidence: shown, hanging, commands };
 }
 
 /** The JSON form of `doctor`. Text from nodes is unescaped: print the result with `jsonText`. */
@@ -94,7 +94,6 @@ function titleOf({ troubles }: DoctorInput, stage: Stage): string {
   return stage === 'cables' && hasBridges ? `${titles[stage]}, once the bridges are removed` : titles[stage];
 }
 
-/** The indentation of finding texts. */
 const indentOf = (page: Page): string => ' '.repeat(isNarrow(page) ? 4 : 11);
 
 /** Lines such as `seen     rdma_ctl status on studio-3: disabled`; a narrow page has the label above the text. */
@@ -107,7 +106,6 @@ function labelled(label: string, texts: readonly string[], page: Page): readonly
   return isNarrow(page) && texts.length > 0 ? [`${indent}${label}:`, ...lines] : lines;
 }
 
-/** The evidence, listed once for all nodes with the same evidence. */
 function seenTexts({ desired, observation }: DoctorInput, troubles: readonly Trouble[], page: Page): readonly string[] {
   const all = troubles.flatMap(({ evidence }) =>
     evidence.flatMap((one) => {
@@ -122,7 +120,6 @@ function seenTexts({ desired, observation }: DoctorInput, troubles: readonly Tro
   });
 }
 
-/** A cause with its hint, followed by the evidence and everything that it blocks. */
 function blockOf(input: DoctorInput, merged: MergedFinding, page: Page): readonly string[] {
   const own = input.troubles.filter(({ finding }) => merged.of.includes(finding));
   const hanging = [...new Set(own.flatMap((trouble) => trouble.hanging))];
@@ -161,7 +158,6 @@ function stageBlocks(input: DoctorInput, stage: Stage, page: Page): readonly (re
   return [[...head, ...first], ...rest];
 }
 
-/** The number of causes that a person must repair at the rack. */
 function rackText(hands: number, causes: number): string {
   if (hands === 0) return '';
   const who = hands < causes ? `${hands} of them` : causes === 1 ? 'It' : 'All';

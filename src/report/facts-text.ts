@@ -11,7 +11,6 @@ interface FactsInput {
   readonly observation: FleetObservation;
   /** The nodes to show, in this order. Nodes that were not observed are skipped. */
   readonly order: readonly string[];
-  /** The facts to show, in this order. */
   readonly names: readonly FactName[];
 }
 
@@ -44,11 +43,11 @@ function oneFact(name: FactName, facts: Facts, width: number, page: Page): reado
       ? valueLines(registry[name], fact.value, page.unicode)
       : [`unknown: ${reasonWords[fact.reason]}${fact.detail === '' ? '' : ` (${fact.detail})`}`];
   const indent = isNarrow(page) ? `${margin}${margin}` : ' '.repeat(margin.length + width + 2);
-  const told = lines.flatMap((line) => {
+  const shown = lines.flatMap((line) => {
     const [first = '', ...rest] = fitLine(line, page.columns - indent.length - 2);
     return [first, ...rest.map((more) => `  ${more}`)];
   });
-  const [top = '', ...others] = fact.kind === 'known' ? told : told.map((line) => page.paint('warn', line));
+  const [top = '', ...others] = fact.kind === 'known' ? shown : shown.map((line) => page.paint('warn', line));
   const label = page.paint('dim', padEnd(name, isNarrow(page) ? 0 : width));
   const below = others.map((line) => `${indent}${line}`);
   return isNarrow(page) ? [`${margin}${label}`, `${indent}${top}`, ...below] : [`${margin}${label}  ${top}`, ...below];

@@ -60,12 +60,13 @@ export function hangLines(first: string, text: Prose, page: Page): readonly stri
     .split('\n')
     .flatMap((line, index) => {
       const start = index === 0 ? first : indent;
-      const told = escapeText(line.trim());
-      return line.startsWith('  ') ? [`${start}${told.replaceAll(firmSpace, ' ')}`] : hang(start, told, page.columns);
+      const escaped = escapeText(line.trim());
+      return line.startsWith('  ')
+        ? [`${start}${escaped.replaceAll(firmSpace, ' ')}`]
+        : hang(start, escaped, page.columns);
     });
 }
 
-/** One finding: severity, subject, detail, hint. */
 export function findingLines(finding: MergedFinding, page: Page): readonly string[] {
   const { severity } = finding;
   const indent = isNarrow(page) ? '    ' : ' '.repeat(11);
@@ -88,11 +89,9 @@ export interface MergedFinding extends Pick<Diagnostic, 'code' | 'severity' | 'e
   readonly of: readonly Diagnostic[];
 }
 
-/** The node of a finding about exactly one node. */
 const onlyNode = ({ subject }: Diagnostic): string | undefined =>
   subject?.kind === 'node' && subject.names.length === 1 ? subject.names[0] : undefined;
 
-/** The text with its node name replaced by other names. */
 const about = (finding: Diagnostic, text: Prose, names: readonly string[]): Prose =>
   mapNames(text, (name) => (name === onlyNode(finding) ? names : [name]));
 

@@ -64,7 +64,6 @@ interface MeasuredRun {
   readonly isTable: boolean;
 }
 
-/** The columns after the cable's name. */
 const columns: readonly (readonly [title: string, cell: (cable: MeasuredCable) => string])[] = [
   ['RDMA', ({ rdma }) => timeCell(rdma?.medianNs)],
   ['99 %', ({ rdma }) => timeCell(rdma?.p99Ns)],

@@ -13,7 +13,6 @@ import type { ModelCopies, ModelCopy, UndeclaredModel } from '../rack/artifacts/
 import { seenText, unreachedField } from './nodes-text.ts';
 import { counted, hang, headLines, type Page, pageText, type Tone, titleLines } from './page.ts';
 
-/** The models of a cluster, as observed on some of its nodes. */
 export interface ModelsInput {
   readonly cluster: string;
   readonly models: readonly ModelCopies[];
@@ -38,7 +37,6 @@ function sourceText({ hub, source }: Pick<DesiredModel, 'hub' | 'source'>): stri
   }
 }
 
-/** The fields of the document without its diagnostics. */
 export const modelsJson = (
   { cluster, models, undeclared, unreached }: ModelsInput,
   reader: Reader,
@@ -65,7 +63,6 @@ const modelJson = ({ model, bytes, copies }: ModelCopies): ModelsModel => ({
   ),
 });
 
-/** One block per model with its source, its version and its state on each node, then the models not in the file. */
 export function modelsText(input: ModelsInput, page: Page): string {
   const { cluster, models, undeclared, asked, unreached } = input;
   const others = new Set(undeclared.map(({ name }) => name)).size;
@@ -94,11 +91,10 @@ function modelLines({ model, bytes, copies }: ModelCopies, page: Page): readonly
     ...(copies.length === 0 ? hang('  ', 'No placement uses it, and no node has it.', page.columns) : []),
     ...alike(copies, (copy) => [stateText(copy, bytes, ''), ...foundTexts(copy, model)].join('\n')).flatMap(
       ([copy, same]) => {
-        const tone = tones[copy.state];
         const nodes = everyNodeText(same.map(({ node }) => node));
         const lines = hang('  ', stateText(copy, bytes, nodes), page.columns);
         return [
-          ...(tone === undefined ? lines : lines.map((line) => page.paint(tone, line))),
+          ...lines.map((line) => page.paint(states[copy.state].tone, line)),
           ...foundTexts(copy, model).flatMap((text) => hang('    ', text, page.columns)),
         ];
       },
@@ -106,22 +102,13 @@ function modelLines({ model, bytes, copies }: ModelCopies, page: Page): readonly
   ];
 }
 
-const tones: Readonly<Record<ModelCopy['state'], Tone | undefined>> = {
-  complete: 'good',
-  staged: 'warn',
-  changed: 'bad',
-  unsealed: 'bad',
-  missing: 'warn',
-  unknown: 'warn',
-};
-
-const stateWords: Readonly<Record<ModelCopy['state'], string>> = {
-  complete: 'complete',
-  staged: 'partly staged',
-  changed: 'changed since publication',
-  unsealed: 'published without a seal',
-  missing: 'missing',
-  unknown: 'unknown',
+const states: Readonly<Record<ModelCopy['state'], { readonly words: string; readonly tone: Tone }>> = {
+  complete: { words: 'complete', tone: 'good' },
+  staged: { words: 'partly staged', tone: 'warn' },
+  changed: { words: 'changed since publication', tone: 'bad' },
+  unsealed: { words: 'published without a seal', tone: 'bad' },
+  missing: { words: 'missing', tone: 'warn' },
+  unknown: { words: 'unknown', tone: 'warn' },
 };
 
 const jobWords: Readonly<Record<NonNullable<ModelCopy['job']>, string>> = {
@@ -139,7 +126,7 @@ function stateText(
   const staged =
     stagedBytes === undefined || bytes === undefined ? '' : `, ${bytesText(stagedBytes)} of ${bytesText(bytes)},`;
   const waits = waitsUntil && `waiting until ${escapeText(waitsUntil)} (downloads.window)`;
-  const word = waits ?? (job && jobWords[job]) ?? stateWords[state];
+  const word = waits ?? (job && jobWords[job]) ?? states[state].words;
   const unused = isNeeded || state === 'unknown' ? '' : ' (no placement there uses it)';
   const why = reason === undefined ? hashText(copy) : `: ${escapeText(reason)}`;
   return `${word}${staged} on ${nodes}${unused}${why}`;
@@ -164,7 +151,7 @@ export function wrongCopyLines({ models }: Pick<ModelsInput, 'models'>, page: Pa
 
 type HashResult = Pick<ModelCopy, 'wrongFiles' | 'foundOn' | 'hashedOn' | 'unreadableOn'>;
 
-/** The results of hashing: `, every file hashed on 2026-11-20`. */
+/** `, every file hashed on 2026-11-20`. */
 function hashText({ wrongFiles, foundOn, hashedOn, unreadableOn }: HashResult): string {
   if (wrongFiles !== undefined) {
     const found = foundOn === undefined ? '' : ` (found on ${foundOn})`;

@@ -99,12 +99,10 @@ export function flow(pieces: readonly string[], gap: string, columns: number): r
 /** The meaning of a piece of text. Color only repeats what words and marks already express. */
 export type Tone = 'good' | 'bad' | 'warn' | 'dim' | 'strong';
 
-/** Colors text for a terminal, or returns it unchanged. */
 export type Paint = (tone: Tone, text: string) => string;
 
 export const plainPaint: Paint = (_tone, text) => text;
 
-/** The width and capabilities of the output, and its reader. */
 export interface Page extends Reader {
   /** At least 20. */
   readonly columns: number;

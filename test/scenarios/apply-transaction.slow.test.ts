@@ -22,8 +22,8 @@ import {
   isChange,
   isConfirmation,
   isSettled,
-  lookMs,
   networkOf,
+  observeMs,
   order,
   pendingFile,
   removal,
@@ -61,7 +61,10 @@ async function runChange(
   const onEvent = ({ kind }: { readonly kind: string }): void => {
     if (kind === 'step-progress') hooks.onMade?.();
   };
-  const report = await runPlan(plan, runOptions(rack, { timing: shortRollback, deadlineMs: lookMs, onEvent, ...more }));
+  const report = await runPlan(
+    plan,
+    runOptions(rack, { timing: shortRollback, deadlineMs: observeMs, onEvent, ...more }),
+  );
   end();
   return report;
 }

@@ -15,8 +15,8 @@ import {
   isChange,
   isConfirmation,
   isSettled,
-  lookMs,
   networkOf,
+  observeMs,
   shortRollback,
   transaction,
 } from './transaction-steps.ts';
@@ -55,7 +55,7 @@ async function runOnce({ node, call, onInstant, more }: Trial): Promise<RunRepor
   const keys = runKeys();
   const nameOf = (entry: JournalEntry): string => keys.record(entry).replace(` on ${node}`, '');
   const journal = keptJournal(undefined, (entry) => void onInstant(`record ${nameOf(entry)}`));
-  const options = runOptions(rack, { timing: shortRollback, deadlineMs: lookMs, journal, ...more });
+  const options = runOptions(rack, { timing: shortRollback, deadlineMs: observeMs, journal, ...more });
   try {
     return await runPlan(planOf([transaction('change', node, call)]), options);
   } finally {

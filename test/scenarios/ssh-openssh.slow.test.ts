@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { userInfo } from 'node:os';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { lookAtHostKey } from '../../src/apply/unlock-node.ts';
+import { readHostKey } from '../../src/apply/unlock-node.ts';
 import { connect } from '../../src/remote/connect.ts';
 import { trustFor } from '../../src/remote/keys/host-key-trust.ts';
 import type { Remote } from '../../src/remote/remote.ts';
@@ -79,7 +79,7 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
       remotes.push(remote);
       expect((await remote.exec('exit 0', execLimits)).exit).toEqual({ kind: 'exited', code: 0 });
       const way = { kind: 'way', target: ssh.target(server.port), trust: ssh.trust(server.port, known) } as const;
-      expect(await lookAtHostKey(way, connectLimits)).toMatchObject({
+      expect(await readHostKey(way, connectLimits)).toMatchObject({
         key: { type: known.type },
         verdict: { kind: 'accepted' },
       });

@@ -19,7 +19,7 @@ export const shortRollback: RunTiming = { ...quickTiming, heartbeatMs: 100, roll
 export const confirmable: RunTiming = { ...quickTiming, rollbackAfterMs: 12_000 };
 
 /** The deadline of an answer. After the rollback delay, the node is asked again with the same deadline. */
-export const lookMs = 5_000;
+export const observeMs = 5_000;
 
 /** Sets the address of receptacle 2 of a Studio, whose interface is en3. */
 export const addressChange = (

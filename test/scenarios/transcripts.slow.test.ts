@@ -25,7 +25,7 @@ import {
   beginChange,
   isChange,
   isSettled,
-  lookMs,
+  observeMs,
   shortRollback,
   transaction,
 } from './transaction-steps.ts';
@@ -205,7 +205,7 @@ inTurn(2, 3)('the commands of a network change', { timeout: patience }, () => {
       folder: rack.folder,
       run: async (onRemote) => {
         const plan = planOf([transaction('change', node, call)]);
-        const options = runOptions(rack, { ways, timing, deadlineMs: lookMs, leaseWaitMs: 60_000, onRemote });
+        const options = runOptions(rack, { ways, timing, deadlineMs: observeMs, leaseWaitMs: 60_000, onRemote });
         return { plan, report: await runPlan(plan, options) };
       },
     });

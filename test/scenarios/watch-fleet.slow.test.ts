@@ -54,7 +54,7 @@ describe('a watched fleet', () => {
       ['move', 'studio-2:5', 'studio-2:2'],
     ]) {
       if (act.length > 0) expect(await rack.fleet.act(act)).toMatchObject({ kind: 'done' });
-      const observation = await fleet.look(moves.length === 0 ? 'whole' : 'often');
+      const observation = await fleet.observe(moves.length === 0 ? 'whole' : 'often');
       moves.push(
         cableWork(rack.desired, observation)
           .acts.map(({ kind }) => kind)
@@ -68,8 +68,8 @@ describe('a watched fleet', () => {
 
   it('keeps facts from a full observation when a later one asks for fewer', async () => {
     const fleet = watched();
-    const whole = await fleet.look('whole');
-    const often = await fleet.look('often');
+    const whole = await fleet.observe('whole');
+    const often = await fleet.observe('often');
     fleet.close();
     expect(known(whole, 'studio-2')).toEqual(expect.arrayContaining([...cableFacts]));
     expect(known(often, 'studio-2')).toEqual(known(whole, 'studio-2'));
@@ -78,8 +78,8 @@ describe('a watched fleet', () => {
 
   it('never asks a Mac for RDMA devices, and never sends a command that a Mac would not know', async () => {
     const fleet = watched();
-    await fleet.look('whole');
-    await fleet.look('often');
+    await fleet.observe('whole');
+    await fleet.observe('often');
     fleet.close();
     expect(rack.fleet.execs().flatMap(({ objections }) => objections)).toEqual([]);
     expect(Object.values(await rack.fleet.unknown()).flat()).toEqual([]);
@@ -87,28 +87,28 @@ describe('a watched fleet', () => {
 
   it('is not delayed by a lost node, and reconnects to it', async () => {
     const fleet = watched();
-    await fleet.look('whole');
+    await fleet.observe('whole');
     await rack.fleet.cutPower('studio-4');
-    const without = await fleet.look('whole');
+    const without = await fleet.observe('whole');
     expect(Object.keys(without.failures)).toEqual(['studio-4']);
     expect(known(without, 'studio-4')).toEqual([]);
     const count = counter();
-    expect((await fleet.look('often')).failures['studio-4']).toBeDefined();
+    expect((await fleet.observe('often')).failures['studio-4']).toBeDefined();
     expect(count().slice(0, 3)).toEqual([
       [0, 1],
       [0, 1],
       [0, 1],
     ]);
     await rack.fleet.powerOn('studio-4');
-    expect(await eventually(async () => Object.keys((await fleet.look('often')).failures).length === 0)).toBe(true);
-    expect(known(await fleet.look('often'), 'studio-4')).toEqual(expect.arrayContaining([...cableFacts]));
+    expect(await eventually(async () => Object.keys((await fleet.observe('often')).failures).length === 0)).toBe(true);
+    expect(known(await fleet.observe('often'), 'studio-4')).toEqual(expect.arrayContaining([...cableFacts]));
     fleet.close();
   });
 
   it('reports a Mac with Remote Login off as long as its connection is open', async () => {
     const fleet = watched({ facts: factNames });
     const found = async () =>
-      diagnoseFleet(rack.desired, await fleet.look('whole')).map(
+      diagnoseFleet(rack.desired, await fleet.observe('whole')).map(
         ({ code, subject }) => `${code} ${subjectText(subject)}`,
       );
     // A Mac without power loses its wired limit, and this rack has no keeper.
@@ -128,10 +128,10 @@ describe('a watched fleet', () => {
     const proxy = await startDelayingProxy({ targetPort: rack.fleet.nodes['studio-3']?.port ?? 0 });
     // Far less than the deadline, and more than the difference between nodes on a busy machine.
     const fleet = watched({ patienceMs: 6_000, deadlineMs: 24_000 }, { 'studio-3': proxy.port });
-    expect((await fleet.look('whole')).failures).toEqual({});
+    expect((await fleet.observe('whole')).failures).toEqual({});
     proxy.freeze();
     const count = counter();
-    const without = await fleet.look('often');
+    const without = await fleet.observe('often');
     // The detail shows that the node was given up before its deadline.
     expect(Object.values(without.failures).flat().map(asText)).toMatchObject([
       {
@@ -141,11 +141,11 @@ describe('a watched fleet', () => {
       },
     ]);
     expect([known(without, 'studio-3'), known(without, 'studio-2').length > 0]).toEqual([[], true]);
-    await fleet.look('often');
+    await fleet.observe('often');
     expect(count().map(([, execs]) => execs)).toEqual([2, 2, 0, 2]);
     // After the deadline, the node is tried again over a new connection, without the black hole.
-    expect(await eventually(async () => Object.keys((await fleet.look('often')).failures).length === 0)).toBe(true);
-    expect(known(await fleet.look('often'), 'studio-3')).toEqual(expect.arrayContaining([...cableFacts]));
+    expect(await eventually(async () => Object.keys((await fleet.observe('often')).failures).length === 0)).toBe(true);
+    expect(known(await fleet.observe('often'), 'studio-3')).toEqual(expect.arrayContaining([...cableFacts]));
     fleet.close();
     await proxy.stop();
   });
@@ -153,9 +153,9 @@ describe('a watched fleet', () => {
   it('does not count a node as silent before its observation starts', async () => {
     const proxy = await startDelayingProxy({ targetPort: rack.fleet.nodes['studio-2']?.port ?? 0 });
     const fleet = watched({ parallel: 1, patienceMs: 5_000, deadlineMs: 10_000 }, { 'studio-2': proxy.port });
-    expect((await fleet.look('whole')).failures).toEqual({});
+    expect((await fleet.observe('whole')).failures).toEqual({});
     proxy.freeze();
-    expect(Object.keys((await fleet.look('often')).failures)).toEqual(['studio-2']);
+    expect(Object.keys((await fleet.observe('often')).failures)).toEqual(['studio-2']);
     fleet.close();
     await proxy.stop();
   });
@@ -164,7 +164,7 @@ describe('a watched fleet', () => {
     const proxy = await startDelayingProxy({ targetPort: rack.fleet.nodes['studio-3']?.port ?? 0, oneWayMs: 600 });
     // Every node then has the time of two such observations, which is enough even for a busy machine.
     const fleet = watched({ patienceMs: 50 }, { 'studio-3': proxy.port });
-    const lost = async () => Object.keys((await fleet.look('often')).failures);
+    const lost = async () => Object.keys((await fleet.observe('often')).failures);
     expect(await eventually(async () => (await lost()).length === 0)).toBe(true);
     expect([await lost(), await lost(), await lost()]).toEqual([[], [], []]);
     fleet.close();
@@ -174,10 +174,10 @@ describe('a watched fleet', () => {
   it('closes every connection when it is interrupted', async () => {
     const controller = new AbortController();
     const fleet = watched({ signal: controller.signal });
-    await fleet.look('whole');
+    await fleet.observe('whole');
     controller.abort();
     const count = counter();
-    const { failures } = await fleet.look('often');
+    const { failures } = await fleet.observe('often');
     expect(Object.keys(failures)).toHaveLength(4);
     expect(count()).toEqual(rack.names.map(() => [0, 0]));
   });

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
+import { type Diagnostic, FleetError, messageOf } from '../../diagnostics/diagnostic.ts';
 import { hideInFields, type ReadSecrets } from '../../diagnostics/hide-secrets.ts';
 import type { JournalDocument, JournalIntent, JournalOutcome } from '../../model/files.generated.ts';
 import type { EffectKind, StepClass, StepOutcome } from '../../model/step.ts';
@@ -23,8 +23,8 @@ import { validateJournal } from './journal-validator.generated.ts';
 /** A run's record on the controller. No run resumes from it, because the nodes are the source of truth. */
 export type Journal = ReturnType<typeof openJournal>;
 
-/** Runs kept per cluster. */
-const keptRuns = 50;
+/** Per cluster. */
+const mostRuns = 50;
 
 /** A run id that sorts by time: `20261120T111844-5f3a9c`. */
 export const newRunId = (now: Date): string =>
@@ -105,16 +105,15 @@ function append(file: number | undefined, text: string): void {
 }
 
 function deleteOldest(folder: string): void {
-  const kept = readdirSync(folder).filter((name) => name.endsWith(journalSuffix));
-  for (const name of kept.sort().slice(0, Math.max(0, kept.length - keptRuns + 1))) unlinkSync(join(folder, name));
+  const names = readdirSync(folder).filter((name) => name.endsWith(journalSuffix));
+  for (const name of names.sort().slice(0, Math.max(0, names.length - mostRuns + 1))) unlinkSync(join(folder, name));
 }
 
 function guarded<T>(path: string, act: () => T): T {
   try {
     return act();
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    const detail = `${path} cannot be written: ${why}.`;
+    const detail = `${path} cannot be written: ${messageOf(error)}.`;
     throw new FleetError([diagnose('journal/cannot-write', { detail, subject: namedSubject(path) })], { cause: error });
   }
 }
@@ -124,23 +123,19 @@ type EntryOf<Document, Words = unknown> = Document extends unknown
   ? Omit<Document, 'seq' | 'runId' | 'at' | 'sum' | keyof Words> & Words
   : never;
 
-/** A journal record's content, by phase. */
 export type JournalEntry =
   | EntryOf<Exclude<JournalDocument, JournalIntent | JournalOutcome>>
   | EntryOf<JournalIntent, { readonly class: StepClass; readonly effect: EffectKind }>
   | EntryOf<JournalOutcome, { readonly outcome: StepOutcome }>;
 
-/** One line of a journal. */
 export type JournalRecord = JournalEntry & Pick<JournalDocument, 'seq' | 'runId' | 'at'>;
 
-/** The records of one journal. */
 interface ReadRecords {
   readonly records: readonly JournalRecord[];
   /** The number of damaged or missing records, without an incomplete last line. */
   readonly damaged: number;
 }
 
-/** The journal of one run, as read from disk. */
 export interface RecordedRun extends ReadRecords {
   readonly runId: string;
   /** False without a final record: the run was killed or is still running. */
@@ -165,6 +160,16 @@ export function readJournals(folder: string, most?: number) {
   };
 }
 
+/** The runs in a cluster's folder, newest first; none if they cannot be read. */
+export function readableRuns(folder: string, most?: number): readonly RecordedRun[] {
+  try {
+    return readJournals(folder, most).runs;
+  } catch (error) {
+    if (!(error instanceof FleetError)) throw error;
+    return [];
+  }
+}
+
 function readOne(path: string, runId: string): RecordedRun | Diagnostic {
   try {
     const { records, damaged } = parseJournal(textOf(path));
@@ -174,7 +179,6 @@ function readOne(path: string, runId: string): RecordedRun | Diagnostic {
   }
 }
 
-/** The records of one journal. */
 export function parseJournal(text: string): ReadRecords {
   const lines = text.split('\n');
   const parsed = lines.map(parseRecord);
@@ -219,6 +223,6 @@ function textOf(path: string): string {
 }
 
 function cannotRead(path: string, error: unknown): Diagnostic {
-  const why = error instanceof Error ? error.message : String(error);
-  return diagnose('journal/cannot-read', { detail: `${path} cannot be read: ${why}.`, subject: namedSubject(path) });
+  const detail = `${path} cannot be read: ${messageOf(error)}.`;
+  return diagnose('journal/cannot-read', { detail, subject: namedSubject(path) });
 }

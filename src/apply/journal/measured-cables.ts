@@ -1,6 +1,5 @@
-import { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { NewestMeasurement } from '../../model/measured-cable.ts';
-import { readJournals } from './journal.ts';
+import { readableRuns } from './journal.ts';
 
 /**
  * The newest measurement of each cable in a cluster's journals; none if they cannot be read. One without a verdict does
@@ -8,7 +7,7 @@ import { readJournals } from './journal.ts';
  */
 export function readMeasuredCables(folder: string): readonly NewestMeasurement[] {
   const newest = new Map<string, NewestMeasurement>();
-  for (const { records } of journalsIn(folder)) {
+  for (const { records } of readableRuns(folder)) {
     for (const record of records) {
       if (record.phase !== 'measured') continue;
       const { seq: _seq, runId: _run, at, phase: _phase, ...cable } = record;
@@ -21,13 +20,4 @@ export function readMeasuredCables(folder: string): readonly NewestMeasurement[]
     }
   }
   return [...newest.values()];
-}
-
-function journalsIn(folder: string) {
-  try {
-    return readJournals(folder).runs;
-  } catch (error) {
-    if (!(error instanceof FleetError)) throw error;
-    return [];
-  }
 }

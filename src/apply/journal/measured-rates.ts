@@ -1,7 +1,6 @@
-import { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { MeasuredRate, MeasuredRates, TransferSource } from '../../engine/plan/transfers.ts';
 import { groupBy } from '../../model/lists.ts';
-import { type JournalRecord, type RecordedRun, readJournals } from './journal.ts';
+import { type JournalRecord, type RecordedRun, readableRuns } from './journal.ts';
 import { readMeasuredCables } from './measured-cables.ts';
 
 interface Measured {
@@ -15,14 +14,10 @@ const sources: readonly TransferSource[] = ['uplink', 'lan', 'controller', 'cabl
 const readRuns = 10;
 
 /** Of each source, the rate in the newest run of a cluster that measured it; none if its journals cannot be read. */
-export function readRates(folder: string): MeasuredRates {
-  try {
-    return { ...cableRate(folder), ...measuredRates(readJournals(folder, readRuns).runs) };
-  } catch (error) {
-    if (!(error instanceof FleetError)) throw error;
-    return {};
-  }
-}
+export const readRates = (folder: string): MeasuredRates => ({
+  ...cableRate(folder),
+  ...measuredRates(readableRuns(folder, readRuns)),
+});
 
 /** TCP over the slowest of the measured cables, because models go over all cables at once. */
 function cableRate(folder: string): MeasuredRates {

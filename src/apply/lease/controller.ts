@@ -19,13 +19,11 @@ export interface Controller {
   readonly pidStart: string;
 }
 
-/** The data with which a run signs a lease. */
 export const claimOf = (
   { name, id, pid, pidStart }: Controller,
   { run, verb, phase, since }: Pick<LeaseClaim, 'run' | 'verb' | 'phase' | 'since'>,
 ): LeaseClaim => ({ run, owner: name, verb, phase, controller: id, pid, start: pidStart, since });
 
-/** This process on this computer. */
 export async function thisController(): Promise<Controller> {
   const host = hostname();
   const { pid } = process;

@@ -22,7 +22,7 @@ import { pause, type RunTiming } from '../run-timing.ts';
 import type { OwnLease } from '../steps/context.ts';
 import { type Controller, hasEnded } from './controller.ts';
 
-interface LeaseWish {
+interface LeaseRequest {
   readonly claim: LeaseClaim;
   readonly controller: Controller;
   readonly timing: RunTiming;
@@ -49,8 +49,8 @@ type Taken =
  * refused after the waiting time. If the heartbeat stops for the expiry time by our clock, or the owner was a process
  * of this computer that has ended, takes over exactly that lease once no script runs under it.
  */
-async function takeLease(session: Session, wish: LeaseWish): Promise<Taken> {
-  const { claim, timing, askMs, signal } = wish;
+async function takeLease(session: Session, request: LeaseRequest): Promise<Taken> {
+  const { claim, timing, askMs, signal } = request;
   const startedAtMs = performance.now();
   let answer = await askUntilHeard(session, askMs, (root) => takeLeaseScript(root, claim));
   let watched: Watched | undefined;
@@ -60,23 +60,23 @@ async function takeLease(session: Session, wish: LeaseWish): Promise<Taken> {
     if (lease.run === claim.run && lease.token !== undefined) {
       return { kind: 'taken', token: lease.token, isInDoubt: watched !== undefined };
     }
-    if (!watched) wish.onHolder(holderOf(lease), false);
-    watched = await watch(watched, lease, wish);
-    const isWaitOver = performance.now() - startedAtMs >= wish.waitMs;
+    if (!watched) request.onHolder(holderOf(lease), false);
+    watched = await watch(watched, lease, request);
+    const isWaitOver = performance.now() - startedAtMs >= request.waitMs;
     if (watched.isAlive && isWaitOver) return { kind: 'refused', holder: holderOf(lease) };
-    if (watched.isNobodys && !watched.isTold) wish.onHolder(holderOf(lease), true);
-    answer = await askAgain(session, wish, watched);
-    watched = { ...watched, isTold: watched.isNobodys };
+    if (watched.isNobodys && !watched.isReported) request.onHolder(holderOf(lease), true);
+    answer = await askAgain(session, request, watched);
+    watched = { ...watched, isReported: watched.isNobodys };
     if (answer.kind === 'held') await pause(timing.leaseLookMs, signal);
     if (signal?.aborted) return { kind: 'interrupted' };
   }
   if (answer.kind !== 'taken') return answer;
-  const hasRestarted = answer.bootSession !== '' && answer.bootSession !== (wish.bootSession ?? answer.bootSession);
+  const hasRestarted = answer.bootSession !== '' && answer.bootSession !== (request.bootSession ?? answer.bootSession);
   return { kind: 'taken', token: answer.token, isInDoubt: watched !== undefined || hasRestarted };
 }
 
 /** Steals a lease without a living owner; does not wait forever for a script that hangs under it. */
-function askAgain(session: Session, { claim, timing, askMs }: LeaseWish, watched: Watched): Promise<TakeAnswer> {
+function askAgain(session: Session, { claim, timing, askMs }: LeaseRequest, watched: Watched): Promise<TakeAnswer> {
   const { lease, isNobodys, sinceMs } = watched;
   const isPatient = performance.now() - sinceMs < timing.leaseExpiryMs + timing.busyMs;
   return askUntilHeard(session, askMs, (root) =>
@@ -94,7 +94,6 @@ async function askUntilHeard(...about: Parameters<typeof askForLease>): Promise<
   return isUnheard && !session.isLost() ? askUntilHeard(...about) : answer;
 }
 
-/** The result of one attempt to take a lease. */
 type TakeAnswer =
   | { readonly kind: 'taken'; readonly token: number; readonly bootSession: string }
   | { readonly kind: 'held'; readonly lease: SeenLease }
@@ -121,7 +120,6 @@ function notTaken({ node, user }: Session, { exit, stderr }: ScriptEnd, text: st
   return known ?? diagnose('lease/not-taken', { subject: nodeSubject(node), detail });
 }
 
-/** The watched lease of another run. */
 interface Watched {
   readonly lease: SeenLease;
   /** Time of its last change, by our own monotonic clock. */
@@ -130,23 +128,22 @@ interface Watched {
   readonly isAlive: boolean;
   /** Its run is dead or no longer renews it. */
   readonly isNobodys: boolean;
-  /** Whether that was reported. */
-  readonly isTold: boolean;
+  readonly isReported: boolean;
 }
 
-async function watch(before: Watched | undefined, lease: SeenLease, wish: LeaseWish): Promise<Watched> {
+async function watch(before: Watched | undefined, lease: SeenLease, request: LeaseRequest): Promise<Watched> {
   const { run, token, heartbeat } = before?.lease ?? {};
   const isSame = before !== undefined && run === lease.run && token === lease.token && heartbeat === lease.heartbeat;
   const sinceMs = isSame ? before.sinceMs : performance.now();
-  const isExpired = performance.now() - sinceMs >= wish.timing.leaseExpiryMs;
-  const isNobodys = isExpired || (await isDeadHere(lease, wish.controller));
+  const isExpired = performance.now() - sinceMs >= request.timing.leaseExpiryMs;
+  const isNobodys = isExpired || (await isDeadHere(lease, request.controller));
   const hasMoved = before !== undefined && !isSame;
   return {
     lease,
     sinceMs,
     isAlive: !isNobodys && (hasMoved || before?.isAlive === true),
     isNobodys,
-    isTold: isSame && before.isTold,
+    isReported: isSame && before.isReported,
   };
 }
 
@@ -167,12 +164,12 @@ export async function keepLease(
   session: Session,
   deadlineMs: number,
   script: (rootPrefix: string) => string,
-): Promise<'kept' | 'lost' | 'unheard'> {
+): Promise<'done' | 'lost' | 'unheard'> {
   const sent = await session.ask(rootScript({ name: 'keep-lease', deadlineMs, maxBytes }, script));
   if (sent.kind === 'unreached' || sent.result.exit.kind !== 'exited') return 'unheard';
   const { code } = sent.result.exit;
   if (code === leaseLostExit) return 'lost';
-  return code === 0 ? 'kept' : 'unheard';
+  return code === 0 ? 'done' : 'unheard';
 }
 
 export type Released =
@@ -193,18 +190,18 @@ export type Released =
  */
 export async function releaseDeadLease(
   session: Session,
-  wish: Omit<LeaseWish, 'onHolder' | 'waitMs'>,
+  request: Omit<LeaseRequest, 'onHolder' | 'waitMs'>,
 ): Promise<Released> {
   let hadHolder = false;
   const onHolder = (): void => {
     hadHolder = true;
   };
-  const taken = await takeLease(session, { ...wish, waitMs: 0, onHolder });
+  const taken = await takeLease(session, { ...request, waitMs: 0, onHolder });
   if (taken.kind === 'refused') return { kind: 'alive', holder: taken.holder };
   if (taken.kind !== 'taken') return taken;
-  const fence = { run: wish.claim.run, token: taken.token };
-  const kept = await keepLease(session, wish.askMs, (root) => releaseLeaseScript(root, fence));
-  if (kept !== 'kept') return { kind: 'unheard' };
+  const fence = { run: request.claim.run, token: taken.token };
+  const answer = await keepLease(session, request.askMs, (root) => releaseLeaseScript(root, fence));
+  if (answer !== 'done') return { kind: 'unheard' };
   return { kind: hadHolder ? 'released' : 'free' };
 }
 
@@ -214,18 +211,16 @@ export async function releaseLeaseOf(
   fence: { readonly run: string; readonly token: number },
   askMs: number,
 ): Promise<Released> {
-  const kept = await keepLease(session, askMs, (root) => releaseLeaseScript(root, fence));
-  if (kept === 'kept') return { kind: 'released' };
-  return { kind: kept === 'lost' ? 'not-this-run' : 'unheard' };
+  const answer = await keepLease(session, askMs, (root) => releaseLeaseScript(root, fence));
+  if (answer === 'done') return { kind: 'released' };
+  return { kind: answer === 'lost' ? 'not-this-run' : 'unheard' };
 }
 
-/** The diagnostic for a node that is leased to another run. */
 export function leaseHeld({ node, holder: { owner, verb, phase, since, run } }: LeaseRefusal): Diagnostic {
   const detail = prose`${owner} has had the lease of ${named(node)} since ${since}: meshwright ${verb}, at ${phase} (run ${run}).`;
   return diagnose('lease/held', { subject: nodeSubject(node), detail });
 }
 
-/** A lease event, for the journal and for listeners. */
 export interface LeaseChange {
   readonly node: NodeName;
   readonly state: 'taken' | 'waiting' | 'expired' | 'refused' | 'lost' | 'released';
@@ -233,7 +228,7 @@ export interface LeaseChange {
   readonly holder?: LeaseHolder;
 }
 
-interface KeeperOptions extends Omit<LeaseWish, 'onHolder' | 'bootSession'> {
+interface KeeperOptions extends Omit<LeaseRequest, 'onHolder' | 'bootSession'> {
   readonly session: (node: NodeName) => Session;
   readonly onChange: (change: LeaseChange) => void;
 }
@@ -248,28 +243,9 @@ type TakeAll =
 /** Boot sessions by node; null when unknown. */
 type ObservedSessions = Readonly<Record<string, { readonly bootSession: string | null }>>;
 
-/** Keeps a run's leases and renews them. */
-export interface LeaseKeeper {
-  /**
-   * Takes the missing leases one after another, by node name; a refusal releases all of them. `observed` has the boot
-   * sessions of the nodes' observation.
-   */
-  readonly take: (nodes: readonly NodeName[], observed?: ObservedSessions) => Promise<TakeAll>;
-  readonly lease: (node: NodeName) => OwnLease;
-  /** Records that a node rejected a script, because another run has the lease. */
-  readonly lose: (node: NodeName) => void;
-  readonly suspend: (node: NodeName) => void;
-  readonly resume: (node: NodeName) => Promise<void>;
-  /** The run's current step, shown to runs that wait for its leases. */
-  readonly setPhase: (phase: string) => void;
-  /** Releases all leases and stops renewing. */
-  readonly release: () => Promise<void>;
-  /** Aborted as soon as one lease is lost. */
-  readonly lost: AbortSignal;
-}
+export type LeaseKeeper = ReturnType<typeof createLeaseKeeper>;
 
-/** One lease of this run. */
-interface KeptLease {
+interface HeldLease {
   readonly token: number;
   readonly stop: AbortController;
   isSuspended: boolean;
@@ -279,32 +255,40 @@ interface KeptLease {
 
 interface Keeping {
   readonly options: KeeperOptions;
-  readonly leases: Map<NodeName, KeptLease>;
+  readonly leases: Map<NodeName, HeldLease>;
   readonly failures: Map<NodeName, Extract<OwnLease, { kind: 'none' }>>;
   readonly lost: AbortController;
   phase: string;
 }
 
-export function createLeaseKeeper(options: KeeperOptions): LeaseKeeper {
+/** Takes a run's leases and renews them. */
+export function createLeaseKeeper(options: KeeperOptions) {
   const lost = new AbortController();
   const keeping: Keeping = { options, leases: new Map(), failures: new Map(), lost, phase: options.claim.phase };
   return {
-    take: (nodes, observed = {}) => takeAll(keeping, nodes, observed),
-    lease: (node) => leaseOf(keeping, node),
-    lose: (node) => lose(keeping, node),
-    suspend: (node) => {
+    /**
+     * Takes the missing leases one after another, by node name; a refusal releases all of them. `observed` has the boot
+     * sessions of the nodes' observation.
+     */
+    take: (nodes: readonly NodeName[], observed: ObservedSessions = {}) => takeAll(keeping, nodes, observed),
+    lease: (node: NodeName) => leaseOf(keeping, node),
+    /** Records that a node rejected a script, because another run has the lease. */
+    lose: (node: NodeName) => lose(keeping, node),
+    suspend: (node: NodeName): void => {
       const one = keeping.leases.get(node);
       if (one) one.isSuspended = true;
     },
-    resume: async (node) => {
+    resume: async (node: NodeName): Promise<void> => {
       const one = keeping.leases.get(node);
       if (one) one.isSuspended = false;
       if (one) await renew(keeping, node, one);
     },
-    setPhase: (phase) => {
+    /** The run's current step, shown to runs that wait for its leases. */
+    setPhase: (phase: string): void => {
       keeping.phase = phase;
     },
     release: () => releaseAll(keeping),
+    /** Aborted as soon as one lease is lost. */
     lost: lost.signal,
   };
 }
@@ -334,7 +318,7 @@ async function takeAll(keeping: Keeping, nodes: readonly NodeName[], observed: O
       options.onChange({ node, state: 'refused', holder: taken.holder });
       return { kind: 'refused', refusals: [{ node, holder: taken.holder }] };
     }
-    const one: KeptLease = {
+    const one: HeldLease = {
       token: taken.token,
       stop: new AbortController(),
       isSuspended: false,
@@ -348,7 +332,7 @@ async function takeAll(keeping: Keeping, nodes: readonly NodeName[], observed: O
   return { kind: 'taken', isInDoubt };
 }
 
-async function keepRenewing(keeping: Keeping, node: NodeName, one: KeptLease): Promise<void> {
+async function keepRenewing(keeping: Keeping, node: NodeName, one: HeldLease): Promise<void> {
   const { signal } = one.stop;
   while (!signal.aborted) {
     await pause(keeping.options.timing.heartbeatMs, signal);
@@ -357,12 +341,12 @@ async function keepRenewing(keeping: Keeping, node: NodeName, one: KeptLease): P
 }
 
 /** A renewal without an answer is not a loss: the node itself rejects scripts without the lease. */
-async function renew(keeping: Keeping, node: NodeName, one: KeptLease): Promise<void> {
+async function renew(keeping: Keeping, node: NodeName, one: HeldLease): Promise<void> {
   const { options, phase } = keeping;
   const fence = { run: options.claim.run, token: one.token };
   const script = (root: string): string => renewLeaseScript(root, fence, one.phase === phase ? undefined : phase);
   const answer = await keepLease(options.session(node), options.askMs, script);
-  if (answer === 'kept') one.phase = phase;
+  if (answer === 'done') one.phase = phase;
   if (answer === 'lost' && !one.stop.signal.aborted && !one.isSuspended) lose(keeping, node);
 }
 
@@ -393,15 +377,14 @@ async function released({ session: sessionOf, claim, askMs, signal }: KeeperOpti
   const session = sessionOf(node);
   const script = (root: string): string => releaseLeaseScript(root, { run: claim.run, token });
   const first = session.isLost() ? 'unheard' : await keepLease(session, askMs, script);
-  if (first !== 'unheard' || signal?.aborted) return first === 'kept';
+  if (first !== 'unheard' || signal?.aborted) return first === 'done';
   session.forget();
-  return (await keepLease(session, askMs, script)) === 'kept';
+  return (await keepLease(session, askMs, script)) === 'done';
 }
 
 /** The owner of a node's lease, from its owner file; `phase` is its step at the last phase change, or `starting`. */
 export type LeaseHolder = Pick<LeaseClaim, 'run' | 'owner' | 'verb' | 'phase' | 'since'>;
 
-/** A node whose lease another living run has. */
 export interface LeaseRefusal {
   readonly node: NodeName;
   readonly holder: LeaseHolder;

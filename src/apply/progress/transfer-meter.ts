@@ -1,13 +1,6 @@
 import { type TransferSource, transferOf } from '../../engine/plan/transfers.ts';
 import type { Step, StepProgress } from '../../model/step.ts';
 
-/** The bytes that arrived during a step, and the time in which they did. */
-interface MeasuredTransfer {
-  readonly from: TransferSource;
-  readonly bytes: number;
-  readonly ms: number;
-}
-
 export type TransferMeter = NonNullable<ReturnType<typeof meterFor>>;
 
 /** A shorter transfer says little about the next one. */
@@ -18,22 +11,23 @@ export function meterFor(step: Step) {
   const { from = 'node' } = transferOf(step) ?? {};
   if (from === 'node' || from === 'staged') return undefined;
   let last: { readonly arrived: number; readonly atMs: number } | undefined;
-  let [bytes, ms, kept] = [0, 0, 0];
+  let [bytes, ms, presentBytes] = [0, 0, 0];
   return {
     add: (progress: StepProgress, atMs: number): void => {
-      const { doneBytes, keptBytes = kept } = progress;
-      kept = keptBytes;
+      const { doneBytes, keptBytes = presentBytes } = progress;
+      presentBytes = keptBytes;
       if (doneBytes === undefined || !isArriving(from, progress)) {
         last = undefined;
         return;
       }
-      const arrived = doneBytes - kept;
+      const arrived = doneBytes - presentBytes;
       // A pause counts once bytes arrive again, so the comparison after the last byte does not count.
       if (last !== undefined && arrived <= last.arrived) return;
       if (last !== undefined) [bytes, ms] = [bytes + arrived - last.arrived, ms + atMs - last.atMs];
       last = { arrived, atMs };
     },
-    measured: (): MeasuredTransfer | undefined => (ms < leastMs ? undefined : { from, bytes, ms: Math.round(ms) }),
+    /** The bytes that arrived during the step, and the time in which they did. */
+    measured: () => (ms < leastMs ? undefined : { from, bytes, ms: Math.round(ms) }),
   };
 }
 

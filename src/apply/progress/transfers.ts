@@ -4,7 +4,6 @@ import type { NodeName } from '../../model/node.ts';
 import type { Activity, Step, StepId } from '../../model/step.ts';
 import type { RunEvent } from '../run-events.ts';
 
-/** One step that transfers or compares bytes. */
 interface TrackedStep extends Transfer {
   readonly node: NodeName;
   readonly state: 'waiting' | 'running' | 'ended';
@@ -20,7 +19,6 @@ interface TrackedStep extends Transfer {
   readonly feeds?: readonly NodeName[];
 }
 
-/** Bytes that had arrived at a time. */
 interface Sample {
   readonly atMs: number;
   readonly bytes: number;
@@ -33,13 +31,11 @@ interface NodeSamples {
   readonly movedAtMs: number;
 }
 
-/** All transfers of a plan, with the bytes that each of them has done. */
 export interface Transfers {
   readonly steps: ReadonlyMap<StepId, TrackedStep>;
   readonly nodes: ReadonlyMap<NodeName, NodeSamples>;
 }
 
-/** The transfers of a plan before its first step. */
 export const transfersIn = (steps: readonly Step[]): Transfers => ({
   steps: new Map(
     steps.flatMap((step): readonly [StepId, TrackedStep][] => {
@@ -237,7 +233,6 @@ function boundOf({ from, activity, sources, doneBytes, bytes }: TrackedStep): re
   return [from === 'node' ? 'disk' : from];
 }
 
-/** The nodes to which a plan transfers bytes. */
 export const transferNodes = ({ steps }: Transfers): readonly NodeName[] => [
   ...new Set([...steps.values()].map(({ node }) => node)),
 ];
@@ -281,8 +276,8 @@ const followsFrom = 0.8;
  */
 function wholeBounds(all: readonly TransferProgress[]): readonly Bound[] {
   const bounds = [...new Set(all.flatMap((one) => one.bounds))];
-  const rates = (isMeant: (bound: Bound) => boolean): readonly (number | undefined)[] =>
-    all.filter((one) => one.bounds.some(isMeant)).map(({ bytesPerSecond }) => bytesPerSecond);
+  const rates = (isIncluded: (bound: Bound) => boolean): readonly (number | undefined)[] =>
+    all.filter((one) => one.bounds.some(isIncluded)).map(({ bytesPerSecond }) => bytesPerSecond);
   const isNetwork = (bound: Bound): boolean => bound === 'uplink' || bound === 'lan';
   const isCables = (bound: Bound): boolean => bound === 'cables' || bound === 'ssh';
   const [downloads, cables] = [rates(isNetwork), rates(isCables)];

@@ -30,7 +30,6 @@ import { type LogIn, type NodeTarget, type Session, type UseLimits, withRemote }
 
 /** Options of an observation. The caller provides randomness, so that tests are repeatable. */
 export interface ObserveOptions extends UseLimits {
-  /** The maximum number of nodes observed in parallel. */
   readonly parallel: number;
   /** 32 hexadecimal digits, new for every call. */
   readonly newBoundary: () => string;
@@ -89,7 +88,7 @@ async function observeNode(
     if (wait !== undefined) options.onSeen?.(observation, failures);
     return { observation, failures };
   };
-  const look = async (remote: Remote, leftMs: number): Promise<NodeAnswer> => {
+  const observe = async (remote: Remote, leftMs: number): Promise<NodeAnswer> => {
     const through = (probes: readonly Probe[], signal?: AbortSignal): Promise<NodeAnswer> =>
       observeThrough(remote, node, { leftMs, boundary: options.newBoundary(), probes, signal });
     if (wait?.leads(node) !== true) return noted(await through(probesFor(options, options.modelsOn?.(node))));
@@ -101,11 +100,10 @@ async function observeNode(
     const isCut = signal.aborted && read(asked.observation.facts, placementsFact).kind === 'unknown';
     return isCut ? answer : withTokens(answer, asked);
   };
-  const reached = await withRemote(way, options, look, options.logIn);
+  const reached = await withRemote(way, options, observe, options.logIn);
   return reached.kind === 'reached' ? reached.value : noted(unreached(node, reached.diagnostics));
 }
 
-/** The observation with its placements replaced by those with tokens. */
 const withTokens = ({ observation, failures }: NodeAnswer, { observation: { facts } }: NodeAnswer): NodeAnswer => ({
   observation: { ...observation, facts: { ...observation.facts, placements: read(facts, placementsFact) } },
   failures,
@@ -119,7 +117,7 @@ function unreached(node: NodeName, failures: NonEmpty<Diagnostic>): NodeAnswer {
 /** Time for the round trip, a slow login shell, and the transfer of the answers. */
 const travelMs = 2_000;
 
-interface Look {
+interface ObserveRequest {
   readonly leftMs: number;
   readonly boundary: string;
   readonly probes: readonly Probe[];
@@ -128,7 +126,7 @@ interface Look {
 }
 
 function probesFor(
-  { facts, isQuiet = false }: Pick<SessionLook, 'facts' | 'isQuiet'>,
+  { facts, isQuiet = false }: Pick<SessionExtent, 'facts' | 'isQuiet'>,
   models?: readonly SoughtModel[],
 ): readonly Probe[] {
   const full = isQuiet ? quietProbes() : allProbes();
@@ -136,13 +134,13 @@ function probesFor(
   return searchingFor(facts?.includes('model-copies') === false ? undefined : models, probes);
 }
 
-async function observeThrough(remote: Remote, node: NodeName, look: Look): Promise<NodeAnswer> {
-  const { command, ...limits } = observation(remote.rootPrefix, look);
-  const { signal } = look;
-  return answerOf(node, await remote.exec(command, { ...limits, ...given({ signal }) }), look);
+async function observeThrough(remote: Remote, node: NodeName, request: ObserveRequest): Promise<NodeAnswer> {
+  const { command, ...limits } = observation(remote.rootPrefix, request);
+  const { signal } = request;
+  return answerOf(node, await remote.exec(command, { ...limits, ...given({ signal }) }), request);
 }
 
-interface SessionLook extends Pick<ObserveOptions, 'deadlineMs' | 'newBoundary' | 'facts'> {
+interface SessionExtent extends Pick<ObserveOptions, 'deadlineMs' | 'newBoundary' | 'facts'> {
   /** Without requesting tokens. */
   readonly isQuiet?: boolean;
 }
@@ -150,16 +148,17 @@ interface SessionLook extends Pick<ObserveOptions, 'deadlineMs' | 'newBoundary' 
 /** Observes nodes over a run's connections, without new logins. `deadlineMs` limits the time for one node's answers. */
 export async function observeSessions(
   sessions: readonly Session[],
-  { deadlineMs, newBoundary, ...extent }: SessionLook,
+  { deadlineMs, newBoundary, ...extent }: SessionExtent,
 ): Promise<FleetObservation> {
   const nodes: Record<string, NodeObservation> = Object.create(null);
   const failures: Record<string, readonly Diagnostic[]> = Object.create(null);
   await Promise.all(
     sessions.map(async (session) => {
       const { node } = session;
-      const look = { leftMs: deadlineMs, boundary: newBoundary(), probes: probesFor(extent) };
-      const answer = await session.ask((rootPrefix) => observation(rootPrefix, look));
-      const seen = answer.kind === 'ended' ? answerOf(node, answer.result, look) : unreached(node, answer.diagnostics);
+      const request = { leftMs: deadlineMs, boundary: newBoundary(), probes: probesFor(extent) };
+      const answer = await session.ask((rootPrefix) => observation(rootPrefix, request));
+      const seen =
+        answer.kind === 'ended' ? answerOf(node, answer.result, request) : unreached(node, answer.diagnostics);
       nodes[node] = seen.observation;
       if (seen.failures.length > 0) failures[node] = seen.failures;
     }),
@@ -169,14 +168,14 @@ export async function observeSessions(
 
 function observation(
   rootPrefix: string,
-  { leftMs, boundary, probes }: Look,
+  { leftMs, boundary, probes }: ObserveRequest,
 ): { readonly command: string } & ExecLimits {
   const budgetMs = leftMs - Math.min(travelMs, leftMs / 3);
   const command = observeCommand({ probes, boundary, rootPrefix, budgetMs });
   return { name: 'observe', command, deadlineMs: leftMs, maxBytes: observationMaxBytes(probes) };
 }
 
-function answerOf(node: NodeName, result: ExecResult, { probes, boundary }: Look): NodeAnswer {
+function answerOf(node: NodeName, result: ExecResult, { probes, boundary }: ObserveRequest): NodeAnswer {
   const answers = parseFrames(result.stdout, { probes, boundary });
   const isSilent = answers.every((answer) => answer.missing !== undefined);
   return { observation: { node, facts: parseFacts(answers, result) }, failures: brokenOff(node, result, isSilent) };
@@ -220,21 +219,19 @@ export function hasLostMeshes(
 ): boolean {
   const placements = read(seen[leader]?.facts, placementsFact);
   if (placements?.kind !== 'known') return false;
-  const isLost =
-    (placement: string) =>
-    (node: NodeName): boolean => {
-      const facts = seen[node]?.facts;
-      if (facts === undefined) return false;
-      const rank = seeRank(node, placement, facts).seen;
-      return rank.kind === 'known' ? !isRunning(rank.value) : countsUnseen;
-    };
+  const isLost = (placement: string, node: NodeName): boolean => {
+    const facts = seen[node]?.facts;
+    if (facts === undefined) return false;
+    const rank = seeRank(node, placement, facts).seen;
+    return rank.kind === 'known' ? !isRunning(rank.value) : countsUnseen;
+  };
   return placements.value
     .filter(({ rank }) => rank === 0)
     .every(({ placement, size }) => {
       const own = layouts.filter(
         ({ name, nodes }) => name === placement && nodes.length === size && nodes[0] === leader,
       );
-      return own.length > 0 && own.every(({ nodes }) => nodes.some(isLost(placement)));
+      return own.length > 0 && own.every(({ nodes }) => nodes.some((node) => isLost(placement, node)));
     });
 }
 

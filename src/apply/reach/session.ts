@@ -50,7 +50,6 @@ export function sharedLogin(make: LogIn) {
 /** An SSH target with its trusted host keys, or the reasons why there is none. */
 export type SshTarget = OpenTarget | { readonly kind: 'no-way'; readonly diagnostics: NonEmpty<Diagnostic> };
 
-/** A usable SSH target. */
 export interface OpenTarget {
   readonly kind: 'way';
   readonly target: Target;
@@ -70,7 +69,6 @@ export type Reached<T> =
   | { readonly kind: 'reached'; readonly value: T }
   | { readonly kind: 'unreached'; readonly diagnostics: NonEmpty<Diagnostic> };
 
-/** Logs in to an SSH target. */
 export type LogIn = (way: OpenTarget, limits: ConnectLimits) => Promise<Remote>;
 
 const byKey: LogIn = ({ target, trust }, limits) => connect(target, trust, limits);
@@ -124,7 +122,6 @@ interface CommandOptions extends UseLimits {
   readonly onOutcome?: (outcome: CommandOutcome) => void;
 }
 
-/** Builds a node's command line and input. */
 export type CommandFor = (
   node: NodeName,
   rootPrefix: string,
@@ -165,23 +162,10 @@ export type SessionAnswer =
   /** Nothing was sent. */
   | { readonly kind: 'unreached'; readonly diagnostics: NonEmpty<Diagnostic> };
 
-/** Builds a command line for a node's root prefix. */
 type SessionCommand = (rootPrefix: string) => ExecLimits & { readonly command: string };
 
 /** A run's connection to a node, which can be used for several commands in parallel. */
-export interface Session {
-  readonly node: NodeName;
-  /** The logged-in user. */
-  readonly user: string;
-  /** Connects if necessary and sends the command once. Never resends a lost command. */
-  readonly ask: (command: SessionCommand) => Promise<SessionAnswer>;
-  /** True if the node was given up and receives no more commands. */
-  readonly isLost: () => boolean;
-  /** Closes the connection; the next request opens a new one. */
-  readonly forget: () => void;
-  /** Closes the connection for good; the exit status of running commands is then unknown. */
-  readonly close: () => void;
-}
+export type Session = ReturnType<typeof openSession>;
 
 /** The command that runs a script as root. The script must check its own lease. */
 export const rootScript =
@@ -197,7 +181,6 @@ export const rootScript =
 export interface SessionOptions extends UseLimits {
   /** The pause before reconnecting; doubled before each further attempt. */
   readonly retryMs: number;
-  /** Called before each reconnection. */
   readonly onReconnect?: (node: NodeName, attempt: number) => void;
 }
 
@@ -217,7 +200,7 @@ interface State {
 }
 
 /** A session that connects on first use. The signal does not close it, because a run winds down over it. */
-export function openSession({ node, way }: NodeTarget, options: SessionOptions): Session {
+export function openSession({ node, way }: NodeTarget, options: SessionOptions) {
   const state: State = {
     connection: undefined,
     giveUp: new AbortController(),
@@ -244,7 +227,8 @@ export function openSession({ node, way }: NodeTarget, options: SessionOptions):
   return {
     node,
     user: way.kind === 'way' ? way.target.user : '',
-    ask: async (build) => {
+    /** Connects if necessary and sends the command once. Never resends a lost command. */
+    ask: async (build: SessionCommand): Promise<SessionAnswer> => {
       const used = connected();
       const made = await used;
       if (made.kind === 'unreached') {
@@ -257,13 +241,16 @@ export function openSession({ node, way }: NodeTarget, options: SessionOptions):
       else state.attempts = 1;
       return { kind: 'ended', result, ...given({ hostKey: made.value.hostKey }) };
     },
-    isLost: () => state.isLost,
-    forget: () => {
+    /** True if the node was given up and receives no more commands. */
+    isLost: (): boolean => state.isLost,
+    /** Closes the connection; the next request opens a new one. */
+    forget: (): void => {
       end();
       state.isLost = false;
       state.attempts = 0;
     },
-    close: () => {
+    /** Closes the connection for good; the exit status of running commands is then unknown. */
+    close: (): void => {
       state.isClosed = true;
       end();
     },
@@ -279,8 +266,17 @@ async function attempt(state: State, { node, way }: NodeTarget, options: Session
     options.onReconnect?.(node, retries);
     await pause(options.retryMs * retries, signal);
   }
+  if (way.kind === 'no-way') return { kind: 'unreached', diagnostics: way.diagnostics };
   const { deadlineMs, onRemote } = options;
-  return connectOnce(way, { deadlineMs, signal, ...given({ onRemote }) });
+  try {
+    return {
+      kind: 'reached',
+      value: await connect(way.target, way.trust, { deadlineMs, signal, ...given({ onRemote }) }),
+    };
+  } catch (error) {
+    if (error instanceof FleetError) return { kind: 'unreached', diagnostics: error.diagnostics };
+    throw error;
+  }
 }
 
 /** True if the connection was lost while a command was running. */
@@ -295,14 +291,4 @@ const givenUp = (node: NodeName): Diagnostic =>
 async function closeOnce(connection: Promise<Connected> | undefined): Promise<void> {
   const made = await connection;
   if (made?.kind === 'reached') made.value.close();
-}
-
-async function connectOnce(way: SshTarget, limits: ConnectLimits): Promise<Connected> {
-  if (way.kind === 'no-way') return { kind: 'unreached', diagnostics: way.diagnostics };
-  try {
-    return { kind: 'reached', value: await connect(way.target, way.trust, limits) };
-  } catch (error) {
-    if (error instanceof FleetError) return { kind: 'unreached', diagnostics: error.diagnostics };
-    throw error;
-  }
 }

@@ -12,7 +12,6 @@ import type { Session, SshTarget } from '../reach/session.ts';
 import { pause, type RunTiming, timeFor } from '../run-timing.ts';
 import type { NodeUnlock } from '../unlock-node.ts';
 
-/** This run's lease of a node, or why it has none. */
 export type OwnLease =
   | { readonly kind: 'leased'; readonly fencingToken: number }
   | { readonly kind: 'none'; readonly diagnostics: NonEmpty<Diagnostic> };
@@ -26,7 +25,7 @@ export interface StepContext extends Omit<ScriptNote, 'step'> {
   /** 32 hexadecimal digits, new for every observation. */
   readonly newBoundary: () => string;
   /** Time limit for one node's observation or connection, in ms. */
-  readonly lookMs: number;
+  readonly observeMs: number;
   /** Aborted when the step must stop waiting. */
   readonly signal: AbortSignal;
   readonly session: (node: NodeName) => Session;
@@ -55,7 +54,6 @@ export interface StepContext extends Omit<ScriptNote, 'step'> {
   readonly progress: (progress: StepProgress) => void;
 }
 
-/** A step with one particular kind of act. */
 export type StepOf<K extends Step['act']['kind']> = Step & { readonly act: Extract<Step['act'], { readonly kind: K }> };
 
 /** Runs the steps of one kind. Rejects only for a bug, or with FleetError for a problem of the controller itself. */

@@ -17,7 +17,6 @@ const requestMs = 20_000;
 /** A state names every model on every node. A longer answer is cut off and fails to parse as JSON. */
 const maxBytes = 4_194_304;
 
-/** A running dialogue. */
 interface Conversation {
   readonly step: StepOf<'dialogue'>;
   readonly context: StepContext;
@@ -39,7 +38,7 @@ export async function runDialogue(step: StepOf<'dialogue'>, context: StepContext
   while (talk.kind === 'ask') {
     if (context.signal.aborted) return interrupted;
     const lost = context.session(talk.request.node).isLost();
-    if (lost || performance.now() >= talking.endMs) return told(notEnded(talking, talk, lost));
+    if (lost || performance.now() >= talking.endMs) return problemResult(notEnded(talking, talk, lost));
     context.progress({ text: escapeText(talk.about) });
     await pause(talk.afterMs * pace, context.signal);
     talk = talk.hear(await askOnce(talking, talk));
@@ -51,11 +50,11 @@ export async function runDialogue(step: StepOf<'dialogue'>, context: StepContext
   }
   const { code, reason, hint } = talk;
   const detail = sentence(`${step.act.placement} on ${step.node}: ${escapeText(reason)}`);
-  return told(diagnose(code, { subject: subjectOf(step), detail, ...given({ hint }) }));
+  return problemResult(diagnose(code, { subject: subjectOf(step), detail, ...given({ hint }) }));
 }
 
 /** A dialogue that the run can do without only reports its problem: such codes are warnings. */
-const told = (diagnostic: Diagnostic): StepResult =>
+const problemResult = (diagnostic: Diagnostic): StepResult =>
   diagnostic.severity === 'warning' ? { outcome: 'unchanged', diagnostics: [diagnostic] } : failed(diagnostic);
 
 const subjectOf = ({ act }: StepOf<'dialogue'>): Subject => placementSubject(act.placement);

@@ -25,7 +25,7 @@ export async function exchangeAccess(
  */
 async function loginTo(node: NodeName, context: StepContext): Promise<PeerLogin | undefined> {
   const session = context.session(node);
-  const limits = { name: 'ssh-connection', deadlineMs: context.lookMs, maxBytes: 1_024 };
+  const limits = { name: 'ssh-connection', deadlineMs: context.observeMs, maxBytes: 1_024 };
   const answer = await session.ask(() => ({ ...limits, command: 'printf "%s\\n" "$SSH_CONNECTION"' }));
   if (answer.kind === 'unreached' || answer.hostKey === undefined || !isSuccess(answer.result.exit)) return undefined;
   // What a login shell prints comes before.

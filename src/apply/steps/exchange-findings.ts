@@ -9,7 +9,7 @@ import { linkSubject, nodeSubject, nodesSubject, type Subject } from '../../mode
 import { named, prose } from '../../model/text/prose.ts';
 import { diskText } from '../../model/text/units.ts';
 
-type Cabling = Pick<DesiredFleet['thunderbolt'], 'links' | 'networks'>;
+type DeclaredCables = Pick<DesiredFleet['thunderbolt'], 'links' | 'networks'>;
 type Cable = Exchange['cables'][number];
 type Drop = Exchange['drops'][number];
 
@@ -23,13 +23,13 @@ const usualRate = (cables: readonly Cable[]): number | undefined =>
   cables.map(rateOf).toSorted((a, b) => b - a)[Math.floor((cables.length - 1) / 2)];
 
 /** The cable to an address, or both Macs if the file has no such cable any more. */
-function cableTo(self: NodeName, far: Pick<Cable, 'node' | 'address'>, cabling: Cabling): Subject {
+function cableTo(self: NodeName, far: Pick<Cable, 'node' | 'address'>, cabling: DeclaredCables): Subject {
   const link = linkAddresses(cabling).find(({ address }) => address === far.address)?.link;
   return link === undefined ? nodesSubject([self, far.node]) : linkSubject(link.ends);
 }
 
 /** What is worth knowing about a model that a Mac got from other Macs, although the model is complete in the end. */
-export function exchangeFindings(self: NodeName, exchange: Exchange, cabling: Cabling): readonly Diagnostic[] {
+export function exchangeFindings(self: NodeName, exchange: Exchange, cabling: DeclaredCables): readonly Diagnostic[] {
   const { cables, drops, perl, refusals = [] } = exchange;
   return [
     ...noPerl(self, perl),
@@ -67,7 +67,7 @@ function noSsh(self: NodeName, refusals: NonNullable<Exchange['refusals']>): rea
   );
 }
 
-function wrongBytes(self: NodeName, drops: Exchange['drops'], cabling: Cabling): readonly Diagnostic[] {
+function wrongBytes(self: NodeName, drops: Exchange['drops'], cabling: DeclaredCables): readonly Diagnostic[] {
   const isSame = (one: Drop, other: Drop): boolean => one.address === other.address && one.node === other.node;
   const first = drops.filter((one, at) => drops.findIndex((other) => isSame(one, other)) === at);
   return first.map((far) => {
@@ -80,7 +80,7 @@ function wrongBytes(self: NodeName, drops: Exchange['drops'], cabling: Cabling):
   });
 }
 
-function slowCables(self: NodeName, cables: readonly Cable[], cabling: Cabling): readonly Diagnostic[] {
+function slowCables(self: NodeName, cables: readonly Cable[], cabling: DeclaredCables): readonly Diagnostic[] {
   const measured = cables.filter(({ ms, address }) => ms >= leastMs && address !== '-');
   return measured.flatMap((cable): readonly Diagnostic[] => {
     const usual = usualRate(measured.filter((other) => other !== cable));

@@ -40,10 +40,10 @@ export async function runGate(step: StepOf<'gate'>, context: StepContext): Promi
   const { expect, aborts } = act;
   const nodes = [...new Set([step.node, ...step.peers, ...[...expect, ...aborts].map(({ node }) => node)])];
   const sessions = nodes.map((node) => context.session(node));
-  const look = startLooks(step, sessions, context);
+  const observe = startObserving(step, sessions, context);
   const patience = startPatience(step, context);
   while (!context.signal.aborted) {
-    const seen = await look();
+    const seen = await observe();
     const missing = expect.filter((patch) => !isSeen(seen, patch));
     if (missing.length === 0) return { outcome: 'unchanged', diagnostics: [] };
     const hit = aborts.find((patch) => isSeen(seen, patch));
@@ -53,15 +53,15 @@ export async function runGate(step: StepOf<'gate'>, context: StepContext): Promi
     const ranks = { joined: expect.length - missing.length, all: expect.length };
     const isStart = act.patience !== undefined;
     context.progress({ text: isStart ? loadingText(ranks, patience.time()) : waitText(missing, seen) });
-    await patience.look();
+    await patience.check();
     await pause(context.timing.gatePollMs, context.signal);
   }
   return interrupted;
 }
 
 /** Observes only the facts that decide the values of a gate. Reading one of them may show that others decide too. */
-function startLooks({ resource, act }: StepOf<'gate'>, sessions: readonly Session[], context: StepContext) {
-  const { desired, lookMs: deadlineMs, newBoundary } = context;
+function startObserving({ resource, act }: StepOf<'gate'>, sessions: readonly Session[], context: StepContext) {
+  const { desired, observeMs: deadlineMs, newBoundary } = context;
   const wanted = { kind: resource, keys: [...new Set([...act.expect, ...act.aborts].map(propertyKey))] };
   const unasked = factsWithoutAnswer('not-asked', 'The gate has not observed it yet.');
   const nothing = Object.fromEntries(sessions.map(({ node }) => [node, { node, facts: unasked }]));
@@ -128,11 +128,11 @@ function disagreement(patch: Patch, seen: Seen): Diagnostic {
 
 /** The finding of a drain whose deadline is over; undefined for other waits, or if the count is unknown. */
 function stillInFlight(patch: Patch, now: Known<Json>): Diagnostic | undefined {
-  const told = inFlightText(patch, now);
-  if (told === undefined) return undefined;
+  const text = inFlightText(patch, now);
+  if (text === undefined) return undefined;
   return diagnose('endpoint/still-in-flight', {
     subject: nodeSubject(patch.node),
-    detail: prose`${told} on ${named(patch.node)}.`,
+    detail: prose`${text} on ${named(patch.node)}.`,
     hint: prose`Wait longer: ${meshwright('drain', inFlightOf(patch) ?? '', '--deadline', '10m')}. Stopping the placement now would cut them off.`,
   });
 }
@@ -153,8 +153,7 @@ function abortedGate(hit: Patch, missing: readonly Patch[], seen: Seen): Diagnos
 
 type Ask = StepOf<'ask'>;
 
-/** One request's result, with its duration. */
-type Asked =
+type TokenOutcome =
   | { readonly kind: 'token'; readonly tookMs: number }
   /** `isRefused`: the endpoint answered with an error status. */
   | { readonly kind: 'none'; readonly reason: string; readonly isRefused?: boolean };
@@ -180,7 +179,7 @@ export async function runAsk(step: Ask, context: StepContext): Promise<StepResul
     if (final !== undefined) return noToken(step, reason, final);
     if (patience.isGone()) break;
     context.progress({ text: firstTokenText(patience.time(), reason) });
-    await patience.look();
+    await patience.check();
     await pause(Math.min(context.timing.gatePollMs, Math.max(1, patience.leftMs())), context.signal);
   }
   return context.signal.aborted ? interrupted : noToken(step, reason);
@@ -216,7 +215,11 @@ async function judgeTime(step: Ask, context: StepContext, tookMs: number): Promi
 }
 
 /** A server may keep a request open while it loads; the request ends when the ranks stop making progress. */
-async function askWhile(step: Ask, context: StepContext, patience: ReturnType<typeof startPatience>): Promise<Asked> {
+async function askWhile(
+  step: Ask,
+  context: StepContext,
+  patience: ReturnType<typeof startPatience>,
+): Promise<TokenOutcome> {
   const { timing, signal } = context;
   const ending = new AbortController();
   let isAnswered = false;
@@ -229,7 +232,7 @@ async function askWhile(step: Ask, context: StepContext, patience: ReturnType<ty
   await wait();
   while (!isAnswered && !signal.aborted && patience.leftMs() > 0 && !patience.isGone()) {
     context.progress({ text: firstTokenText(patience.time()) });
-    await patience.look();
+    await patience.check();
     await wait();
   }
   if (isAnswered) return await asked;
@@ -247,8 +250,8 @@ async function askOnce(
   session: Session,
   limitMs: number,
   signal: AbortSignal,
-): Promise<Asked> {
-  const none = (reason: string): Asked => ({ kind: 'none', reason });
+): Promise<TokenOutcome> {
+  const none = (reason: string): TokenOutcome => ({ kind: 'none', reason });
   const beganMs = performance.now();
   const deadlineSeconds = Math.max(0.1, Math.round(limitMs / 100) / 10);
   const answer = await session.ask((rootPrefix) => ({
@@ -280,7 +283,7 @@ interface WaitingStep extends Step {
  * How long to wait for one step, from now on.
  *
  * @returns `leftMs`: time left without progress; `boundMs`: time left in any case; `time`: the time of this wait and its
- * deadline; `isGone`: whether a rank lost all its memory, so its processes are gone; `look`: observes the ranks' progress
+ * deadline; `isGone`: whether a rank lost all its memory, so its processes are gone; `check`: observes the ranks' progress
  */
 function startPatience(step: WaitingStep, context: StepContext) {
   const { patience } = step.act;
@@ -294,7 +297,7 @@ function startPatience(step: WaitingStep, context: StepContext) {
   const ranks = new Map<NodeName, RankProgress>();
   const nodes = [step.node, ...step.peers];
   const leftMs = (): number => Math.min(endMs, movedAtMs + stallMs) - performance.now();
-  const lookAt = async (placement: string, node: NodeName): Promise<void> => {
+  const checkRank = async (placement: string, node: NodeName): Promise<void> => {
     const answer = await context.session(node).ask((rootPrefix) => ({
       name: 'rank-progress',
       command: rankProgressCommand(placement, rootPrefix),
@@ -314,9 +317,9 @@ function startPatience(step: WaitingStep, context: StepContext) {
     time: () => ({ spentMs: performance.now() - beganMs, limitMs }),
     boundMs: () => endMs - performance.now(),
     isGone: () => isGone,
-    look: async () => {
+    check: async () => {
       if (patience === undefined) return;
-      await Promise.all(nodes.map((node) => lookAt(patience.placement, node)));
+      await Promise.all(nodes.map((node) => checkRank(patience.placement, node)));
     },
   };
 }

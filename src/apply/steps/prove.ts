@@ -55,7 +55,7 @@ export async function runProve(step: Prove, context: StepContext): Promise<StepR
   const sha256 = digest(createHash('sha256').update(judged.text).digest('hex'));
   if (act.check === 'equal' && act.kept !== undefined && act.kept !== sha256) return failed(anotherAnswer(step));
   const speed = goldenSpeed(timesOf(first, whole), judged.tokens);
-  const { verdict, speed: best } = await secondLook(step, context, endMs, speed);
+  const { verdict, speed: best } = await measureAgain(step, context, endMs, speed);
   if (context.signal.aborted) return interrupted;
   if (verdict.kind === 'too-slow' || verdict.kind === 'much-slower') {
     return failed(await slownessOf(step, context, verdict));
@@ -64,7 +64,9 @@ export async function runProve(step: Prove, context: StepContext): Promise<StepR
   const { key } = act;
   if (key === undefined) return { outcome: 'unchanged', diagnostics: unsure };
   const firstTokenMs = Math.round(first.seconds * 1_000);
-  const { outcome, diagnostics } = await keep(step, context, { key, sha256, firstTokenMs, ...speeds(act, best) });
+  const golden = { key, sha256, firstTokenMs, ...speeds(act, best) };
+  const body = scriptBody({ name: 'keep-golden', args: { placement: act.placement, golden } });
+  const { outcome, diagnostics } = await sendRootScript(step, context, () => body);
   return { outcome, diagnostics: [...diagnostics, ...unsure] };
 }
 
@@ -79,14 +81,14 @@ function speeds(
 }
 
 /** Measurements of a mesh that seems much slower than before. */
-const mostLooks = 3;
+const mostMeasurements = 3;
 
 /**
  * Measures a mesh again if it seems much slower than before, and uses the fastest answer. The single token is requested
  * again, too, because the Mac may have been busy for the first one. An uncertain measurement never replaces a certain
  * one.
  */
-async function secondLook(
+async function measureAgain(
   step: Prove,
   context: StepContext,
   endMs: number,
@@ -95,7 +97,7 @@ async function secondLook(
   const { act } = step;
   let speed = measured;
   let verdict = judgeSpeed(step, speed);
-  for (let look = 1; look < mostLooks && verdict.kind === 'much-slower'; look += 1) {
+  for (let count = 1; count < mostMeasurements && verdict.kind === 'much-slower'; count += 1) {
     const first = await ask(step, context, { body: act.token, endMs });
     if (context.signal.aborted || typeof first === 'string') break;
     const whole = await ask(step, context, { body: act.question, endMs });
@@ -143,12 +145,6 @@ async function ask(
   return heard ?? `curl on the node gave no answer (${exitText(exit)})`;
 }
 
-async function keep(step: Prove, context: StepContext, golden: GoldenRecord): Promise<StepResult> {
-  const { placement } = step.act;
-  const body = scriptBody({ name: 'keep-golden', args: { placement, golden } });
-  return await sendRootScript(step, context, () => body);
-}
-
 /** Characters shown of an answer. */
 const shownCharacters = 200;
 
@@ -179,7 +175,6 @@ const notProven = (step: Prove): StepResult => ({
 const speedUnknown = (step: Prove, detail: string): Diagnostic =>
   diagnose('mesh/speed-unknown', { subject: placementSubject(step.act.placement), detail });
 
-/** What a measured speed means for the start. */
 type SpeedVerdict =
   | { readonly kind: 'enough' }
   | ({ readonly kind: 'too-slow' } & Slowness)
@@ -196,21 +191,21 @@ const muchSlower = 1 / 5;
 
 /** Compares a speed with the file's expectation or, without one, with an earlier start. */
 function judgeSpeed({ node, act }: Prove, speed: GoldenSpeed): SpeedVerdict {
-  const { placement, tokensPerSecond: wanted, keptPerSecond: kept } = act;
+  const { placement, tokensPerSecond: wanted, keptPerSecond: earlier } = act;
   if (wanted !== undefined) return judgeWanted(`${placement} on ${node}`, { placement, wanted }, speed);
   // Speeds of short answers vary too much to compare.
-  if (kept === undefined || speed.kind !== 'measured' || !speed.isSteady) return { kind: 'enough' };
-  if (speed.perSecond >= kept * muchSlower) return { kind: 'enough' };
+  if (earlier === undefined || speed.kind !== 'measured' || !speed.isSteady) return { kind: 'enough' };
+  if (speed.perSecond >= earlier * muchSlower) return { kind: 'enough' };
   return {
     kind: 'much-slower',
-    measured: `${placement} gives ${speed.perSecond} tokens/s; with the same file and macOS it gave ${kept} after an earlier start.`,
+    measured: `${placement} gives ${speed.perSecond} tokens/s; with the same file and macOS it gave ${earlier} after an earlier start.`,
     hint: prose`Fix the named cause, then restart it: ${meshwright('restart', placement)}. If this speed is acceptable, set expect.tokensPerSecond in the file.`,
   };
 }
 
 /** Whether the average over the whole answer already proves that a mesh is not much slower than before. */
-const isAsFast = ({ act: { keptPerSecond: kept } }: Prove, tokens: number, wholeMs: number): boolean =>
-  kept !== undefined && (tokens / Math.max(1, wholeMs)) * 1_000 >= kept * muchSlower;
+const isAsFast = ({ act: { keptPerSecond: earlier } }: Prove, tokens: number, wholeMs: number): boolean =>
+  earlier !== undefined && (tokens / Math.max(1, wholeMs)) * 1_000 >= earlier * muchSlower;
 
 function judgeWanted(
   who: string,
@@ -246,13 +241,12 @@ interface Slowness {
   readonly hint?: Prose;
 }
 
-/** The finding about a slow mesh, with observed causes in its network. */
 async function slownessOf(
   { node, peers, act: { placement: name } }: StepOf<'prove'>,
   context: StepContext,
   { measured, hint }: Slowness,
 ): Promise<Diagnostic> {
-  const { desired, lookMs, newBoundary } = context;
+  const { desired, observeMs, newBoundary } = context;
   const own = desired.placements.find((one) => one.name === name);
   const placement = own === undefined ? undefined : layoutOn(own, [node, ...peers]);
   const runtime = desired.runtimes.find((one) => one.name === placement?.runtime);
@@ -261,7 +255,7 @@ async function slownessOf(
     return diagnose('mesh/too-slow', { ...fields, detail: measured });
   }
   const sessions = placement.nodes.map((node) => context.session(node));
-  const { nodes } = await observeSessions(sessions, { deadlineMs: lookMs, newBoundary, isQuiet: true });
+  const { nodes } = await observeSessions(sessions, { deadlineMs: observeMs, newBoundary, isQuiet: true });
   const why = slowWords(placement, desired, nodes, driverOf(runtime));
   const known = why.length === 0 ? ['Its network shows no cause.'] : why;
   return diagnose('mesh/too-slow', { ...fields, detail: [measured, ...known].join(' ') });

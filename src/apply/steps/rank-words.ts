@@ -6,7 +6,6 @@ import { parseRankReport, rankReportCommand } from '../../rack/placement/observe
 import { printedText } from '../../remote/remote.ts';
 import type { StepContext } from './context.ts';
 
-/** One rank whose log and exit are read. */
 interface AskedRank {
   readonly placement: string;
   readonly driver: Pick<RuntimeDriver, 'requestPattern'>;

@@ -14,8 +14,7 @@ import { readShownKey } from '../unlock-node.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf, subjectOf } from './context.ts';
 import { sendRootScript } from './script.ts';
 
-/** The result of one observation of a restarting Mac. */
-type Look =
+type SeenSession =
   | { readonly kind: 'session'; readonly uuid: string }
   /** It did not answer, or not completely; `problems` are the reasons. */
   | { readonly kind: 'silent'; readonly problems: readonly Diagnostic[] };
@@ -52,21 +51,21 @@ const answers = (to: 'up' | 'off', { outcome, diagnostics }: StepResult): boolea
 async function watch(
   step: StepOf<'reboot'>,
   context: StepContext,
-  judge: (look: Look) => Promise<StepResult | undefined> | StepResult | undefined,
+  judge: (seen: SeenSession) => Promise<StepResult | undefined> | StepResult | undefined,
 ): Promise<StepResult | undefined> {
   const endMs = performance.now() + deadlineOf(step, context);
   for (let at = 0; performance.now() < endMs; at += 1) {
     await pause(rebootPauseMs(context.timing, at), context.signal);
     if (context.signal.aborted) return interrupted;
-    const result = await judge(await look(step.node, context));
+    const result = await judge(await observe(step.node, context));
     if (result) return result;
   }
   return undefined;
 }
 
-async function look(node: NodeName, context: StepContext): Promise<Look> {
-  const { lookMs, newBoundary, signal } = context;
-  const limits = { deadlineMs: lookMs, parallel: 1, newBoundary, signal };
+async function observe(node: NodeName, context: StepContext): Promise<SeenSession> {
+  const { observeMs, newBoundary, signal } = context;
+  const limits = { deadlineMs: observeMs, parallel: 1, newBoundary, signal };
   const { nodes, failures } = await observeFleet([{ node, way: context.way(node) }], limits);
   const session = read(nodes[node]?.facts, bootSessionFact);
   if (session?.kind === 'known') return { kind: 'session', uuid: session.value.uuid };
@@ -74,7 +73,7 @@ async function look(node: NodeName, context: StepContext): Promise<Look> {
 }
 
 async function awaitReturn(step: StepOf<'reboot'>, from: string, context: StepContext): Promise<StepResult> {
-  let last: Look | undefined;
+  let last: SeenSession | undefined;
   const result = await watch(step, context, async (seen) => {
     last = seen;
     if (seen.kind === 'session') {
@@ -99,7 +98,7 @@ async function lockedBehind(
   if (hasTrait(problem, 'locked')) return problem;
   const way = context.way(node);
   if (!hasTrait(problem, 'strange-key') || way.kind !== 'way') return undefined;
-  const { lookMs: deadlineMs, signal } = context;
+  const { observeMs: deadlineMs, signal } = context;
   const shown = await readShownKey(way, { deadlineMs, signal }).catch(() => undefined);
   if (shown === undefined) return undefined;
   const detail = `It shows the key ${shown.fingerprint}, which is not pinned yet.`;
@@ -120,11 +119,11 @@ async function unlockOr(node: NodeName, locked: Diagnostic, context: StepContext
   if (hasTrait(diagnostic, 'interrupted')) return interrupted;
   if (!isSent) return blocked(diagnostic);
   // The result of sending the password says more than the lock itself.
-  const told = [{ ...diagnostic, related: [...diagnostic.related, locked] }];
-  return { outcome: hasTrait(diagnostic, 'no-return') ? 'failed' : 'blocked', diagnostics: told };
+  const problems = [{ ...diagnostic, related: [...diagnostic.related, locked] }];
+  return { outcome: hasTrait(diagnostic, 'no-return') ? 'failed' : 'blocked', diagnostics: problems };
 }
 
-function notReturned(step: StepOf<'reboot'>, last: Look | undefined): Diagnostic {
+function notReturned(step: StepOf<'reboot'>, last: SeenSession | undefined): Diagnostic {
   const subject = subjectOf(step);
   if (last?.kind === 'session') {
     const detail = prose`${named(step.node)} still answers from the boot session ${last.uuid}, although it received the restart command.`;

@@ -34,7 +34,6 @@ import {
 import { exchangeAccess } from './exchange-access.ts';
 import { exchangeFindings } from './exchange-findings.ts';
 
-/** The result of a root script, with its output. */
 export interface RootResult extends StepResult {
   /** Output lines before the result, such as `job=attached`. */
   readonly said?: readonly string[];
@@ -249,7 +248,7 @@ async function confirm(
     session.close();
     const isHeard = result.isUnreached !== true && result.outcome !== 'unknown';
     if (isHeard) return result.outcome === 'unchanged' ? { ...result, outcome: 'changed' } : result;
-    const isLate = performance.now() > endMs + context.lookMs;
+    const isLate = performance.now() > endMs + context.observeMs;
     if (isLate || context.signal.aborted) return unconfirmed(step, result);
     context.progress({ text: 'not reached since the change; the node will roll it back' });
     await pause(context.timing.retryMs, context.signal);
@@ -361,7 +360,7 @@ function slowedNotes({ node, act }: StepOf<'job'>, said: readonly string[] = [])
 async function leave(step: StepOf<'job'>, context: StepContext, { outcome }: RootResult): Promise<StepResult> {
   await pause(context.timing.jobPollMs, context.signal);
   if (context.signal.aborted) return interrupted;
-  const poll = await look(step, context);
+  const poll = await pollOnce(step, context);
   if ('code' in poll) return { outcome: 'unknown', diagnostics: [poll] };
   return poll.state === 'ended' && poll.exit !== 0 ? ending(step, poll, context) : { outcome, diagnostics: [] };
 }
@@ -388,14 +387,13 @@ function downloading(step: StepOf<'job'>): StepOf<'job'> {
   return { ...step, act: { ...act, args } };
 }
 
-/** Polls the job until it ends, disappears or stalls. */
 async function follow(step: StepOf<'job'>, context: StepContext): Promise<StepResult | 'gone' | 'token-needed'> {
   const deadlineMs = deadlineOf(step, context);
   let movedAtMs = performance.now();
   let moved = '';
   let reported = '';
   while (!context.signal.aborted) {
-    const poll = await look(step, context);
+    const poll = await pollOnce(step, context);
     if ('code' in poll) {
       const isLostForGood = context.session(step.node).isLost() || performance.now() - movedAtMs >= deadlineMs;
       if (isLostForGood) return { outcome: 'unknown', diagnostics: [poll] };
@@ -429,11 +427,11 @@ function progressOf({ done, total, kept, activity, until, sources, serving }: Jo
 }
 
 /** Polls once, as the SSH user; a diagnostic if the job could not be observed this time. */
-async function look(step: StepOf<'job'>, context: StepContext): Promise<JobPoll | Diagnostic> {
+async function pollOnce(step: StepOf<'job'>, context: StepContext): Promise<JobPoll | Diagnostic> {
   const answer = await context.session(step.node).ask((rootPrefix) => ({
     name: 'poll-job',
     command: pollJobCommand(step.act.key, rootPrefix),
-    deadlineMs: context.lookMs,
+    deadlineMs: context.observeMs,
     maxBytes: pollMaxBytes,
   }));
   if (answer.kind === 'unreached') return answer.diagnostics[0];

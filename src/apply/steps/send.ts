@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
+import { type Diagnostic, FleetError, messageOf } from '../../diagnostics/diagnostic.ts';
 import { exitText, isSuccess } from '../../model/probe.ts';
 import { namedSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
@@ -24,7 +24,6 @@ const maxBytes = 16_384;
 const digestBytesPerMs = 50_000;
 const progressMs = 250;
 
-/** A running transfer. */
 interface Transfer {
   readonly step: StepOf<'send'>;
   readonly context: StepContext;
@@ -140,15 +139,15 @@ async function* pieces(transfer: Transfer, offset: number): AsyncGenerator<Uint8
   const { source, step, context } = transfer;
   const sent = { totalBytes: step.act.sizeBytes, keptBytes: offset };
   let doneBytes = offset;
-  let toldAtMs = 0;
+  let reportedAtMs = 0;
   if (offset > 0) context.progress({ ...sent, doneBytes });
   try {
     for await (const piece of source.from(offset, context.signal)) {
       yield piece;
       doneBytes += piece.length;
       const nowMs = performance.now();
-      if (nowMs - toldAtMs < progressMs) continue;
-      toldAtMs = nowMs;
+      if (nowMs - reportedAtMs < progressMs) continue;
+      reportedAtMs = nowMs;
       context.progress({ ...sent, doneBytes });
     }
   } catch (error) {
@@ -157,16 +156,15 @@ async function* pieces(transfer: Transfer, offset: number): AsyncGenerator<Uint8
   }
 }
 
-/** The SHA-256 of the file's first bytes on the node. */
-function digestOnNode(transfer: Transfer, bytes: number, kept: { readonly keptBytes?: number } = {}) {
+function digestOnNode(transfer: Transfer, bytes: number, extra: { readonly keptBytes?: number } = {}) {
   const { step, context } = transfer;
-  context.progress({ doneBytes: bytes, totalBytes: step.act.sizeBytes, ...kept, activity: 'comparing' });
+  context.progress({ doneBytes: bytes, totalBytes: step.act.sizeBytes, ...extra, activity: 'comparing' });
   return measure(transfer, (rootPrefix) => prefixDigestCommand(step.act.to, bytes, rootPrefix), bytes);
 }
 
 /** What a command printed; `tried` is the result of the attempt if it printed none of it. */
 async function measure({ step, context }: Transfer, command: (rootPrefix: string) => string, bytes = 0) {
-  const deadlineMs = context.lookMs + bytes / digestBytesPerMs;
+  const deadlineMs = context.observeMs + bytes / digestBytesPerMs;
   const limits = { name: 'measure', deadlineMs, maxBytes };
   const answer = await context.session(step.node).ask((rootPrefix) => ({ ...limits, command: command(rootPrefix) }));
   if (answer.kind === 'unreached') return { tried: ended(failed(...answer.diagnostics)) };
@@ -227,10 +225,7 @@ async function openSource(path: string) {
 }
 
 function unreadable(path: string, error: unknown): FleetError {
-  const why = error instanceof Error ? error.message : String(error);
-  const problem = diagnose('send/source-unreadable', {
-    subject: namedSubject(path),
-    detail: `${path} cannot be read: ${why}.`,
-  });
+  const detail = `${path} cannot be read: ${messageOf(error)}.`;
+  const problem = diagnose('send/source-unreadable', { subject: namedSubject(path), detail });
   return new FleetError([problem], { cause: error });
 }

@@ -21,7 +21,7 @@ import { taskText } from '../../report/run/apply-text.ts';
 import type { LockPlace } from '../cluster/open-cluster.ts';
 import type { SettledCluster } from '../cluster/settle-cluster.ts';
 import { openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
-import type { LookedPlan } from '../look/look-and-plan.ts';
+import type { ObservedPlan } from '../look/observe-and-plan.ts';
 import { observeNodes } from '../look/observe-fleet.ts';
 import type { Consent } from '../plan/consent.ts';
 import { showPlan } from '../plan/plan-document.ts';
@@ -38,7 +38,6 @@ const folder = new URL('../../../playbooks/', import.meta.url);
 
 const shipped = ['apply', 'drain', 'restart', 'reboot', 'shutdown'] as const;
 
-/** The commands defined by playbooks in this package. */
 type ShippedPlaybook = (typeof shipped)[number];
 
 export const isShipped = (word: string): word is ShippedPlaybook => shipped.some((name) => name === word);
@@ -55,7 +54,6 @@ export function shippedPlaybook(name: ShippedPlaybook): Playbook {
   return playbook;
 }
 
-/** A playbook that runs these tasks on the targets of a command. */
 export const playbookOf = (name: string, ...tasks: readonly Task[]): Playbook => ({
   name,
   plays: [{ nodes: { kind: 'targets' }, serial: [], maxFailures: 0, tasks }],
@@ -83,13 +81,13 @@ export interface CommandSpec {
 }
 
 interface ShownFirst {
-  readonly looked: LookedPlan;
+  readonly planned: ObservedPlan;
   /** True if the user is asked even if the plan has no steps, because the lock gets new lines. */
   readonly isAlwaysAsked?: boolean;
   /** Called when the user has agreed to a plan that is already shown, before its first step. */
-  readonly onAgreed?: (looked: LookedPlan) => Promise<void>;
+  readonly onAgreed?: (planned: ObservedPlan) => Promise<void>;
   /** The plan to run after this outcome, already shown as well. */
-  readonly next?: (outcome: RunOutcome) => Promise<LookedPlan | undefined>;
+  readonly next?: (outcome: RunOutcome) => Promise<ObservedPlan | undefined>;
 }
 
 interface CommandTexts {
@@ -121,7 +119,7 @@ export async function actOn(
   if (file !== undefined && playbook.about !== undefined && !run.options.json) run.console.out(`${playbook.about}\n\n`);
   const show = command.texts?.show ?? (await pageOf(run, { ...command, playbook }, cluster.lockPlace, ways));
   let outcome: RunOutcome = { targets: scope.targets, report: nothingRun(scope.targets) };
-  let first = command.first?.looked;
+  let first = command.first?.planned;
   do {
     const unrun = first && (await withoutRun(run, command, first));
     const report =
@@ -147,7 +145,7 @@ export async function actOn(
 }
 
 /** The report of a command that does not run its first plan: it has no steps, or the user does not agree to it. */
-async function withoutRun(run: Run, command: CommandSpec, first: LookedPlan): Promise<PlaybookReport | undefined> {
+async function withoutRun(run: Run, command: CommandSpec, first: ObservedPlan): Promise<PlaybookReport | undefined> {
   const report = nothingRun(command.scope.targets);
   if (run.signal.aborted) return { ...report, isInterrupted: true };
   const hasWork = hasMachineSteps(first.plan);
@@ -178,8 +176,7 @@ async function pageOf(
   };
 }
 
-/** A command, with the plan that is already shown, if any. */
-type Round = Omit<CommandSpec, 'first'> & { readonly first: LookedPlan | undefined };
+type Round = Omit<CommandSpec, 'first'> & { readonly first: ObservedPlan | undefined };
 
 /** The options with which a command runs its playbook: it shows progress, and each plan is confirmed before it runs. */
 async function playbookOptions(
@@ -233,7 +230,7 @@ async function playbookOptions(
     onWork: async (work, lost) => {
       for (const node of switchedOff(work)) off.add(node);
       wait.end();
-      const text = texts?.task?.(work) ?? toldText(work, run.signal.aborted);
+      const text = texts?.task?.(work) ?? finishedText(work, run.signal.aborted);
       if (text !== undefined) await view.note(text);
       if (hooks.afterTask === undefined) return;
       await view.end();
@@ -248,12 +245,12 @@ async function playbookOptions(
 }
 
 /** The text for a finished task that has no plan and no question. */
-function toldText({ task, nodes, failed, observation }: PlaybookWork, isInterrupted: boolean): string | undefined {
+function finishedText({ task, nodes, failed, observation }: PlaybookWork, isInterrupted: boolean): string | undefined {
   const { kind } = task;
   // Without an observation, an interrupted task has no result. Commands are an exception: they have an exit status.
   const isCut = isInterrupted && kind !== 'run' && observation === undefined;
-  const isTold = kind === 'run' || kind === 'wait' || kind === 'assert' || kind === 'verify';
-  return isTold ? taskText(task, nodes, { failed, isCut }) : undefined;
+  const hasText = kind === 'run' || kind === 'wait' || kind === 'assert' || kind === 'verify';
+  return hasText ? taskText(task, nodes, { failed, isCut }) : undefined;
 }
 
 const switchedOff = ({ run }: PlaybookWork): readonly NodeName[] =>
@@ -261,7 +258,6 @@ const switchedOff = ({ run }: PlaybookWork): readonly NodeName[] =>
     isDone(one) && one.step.act.kind === 'reboot' && one.step.act.to === 'off' ? [one.step.node] : [],
   );
 
-/** The results of a playbook, with those of the runs before it. */
 const joined = (before: PlaybookReport, after: PlaybookReport): PlaybookReport => ({
   ...after,
   works: [...before.works, ...after.works],
@@ -312,6 +308,6 @@ function gatewaysAfter(report: StepReport): readonly LeftGateway[] {
 function lineOf(placement: string, gateways: readonly LeftGateway[]): Prose {
   const where = [...new Set(gateways.map(({ node }) => node))].join(' and ');
   const isSure = gateways.every(({ state }) => state === 'closed');
-  const told = `${placement}: its gateway on ${where} ${isSure ? 'stays closed' : 'may be closed'}.`;
-  return prose`${told} To reopen it: ${meshwright('start', placement)}, or the next apply.`;
+  const state = `${placement}: its gateway on ${where} ${isSure ? 'stays closed' : 'may be closed'}.`;
+  return prose`${state} To reopen it: ${meshwright('start', placement)}, or the next apply.`;
 }

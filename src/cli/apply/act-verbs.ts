@@ -23,12 +23,11 @@ import { createConsent, type GuardedEffect } from '../plan/consent.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { actOn, type CommandSpec, playbookOf, shippedPlaybook } from './act-on.ts';
 import { checkGoal, reaching } from './final-check.ts';
-import { type EndedRun, toldToGoOff } from './run-outcome.ts';
+import { type EndedRun, nodesSentOff } from './run-outcome.ts';
 
 /** The time limit for one observation, even if the drain may take longer. */
-const longestLookMs = 30_000;
+const longestObserveMs = 30_000;
 
-/** `drain PLACEMENT…|--all`: stops accepting requests and waits for those in flight; the mesh keeps running. */
 export const drain: VerbBody = async (run) => {
   const cluster = settleFromLock(run);
   const { fleet } = cluster;
@@ -38,7 +37,7 @@ export const drain: VerbBody = async (run) => {
   const targets = fleet.nodes.map(({ name }) => name);
   const leaders = wanted.flatMap(leadersOf);
   const { deadline } = run.options;
-  const looking: Run = { ...run, options: { ...run.options, deadline: Math.min(deadline, longestLookMs) } };
+  const observing: Run = { ...run, options: { ...run.options, deadline: Math.min(deadline, longestObserveMs) } };
   const scope: PlayScope = { desired: fleet, targets, placements };
   const command: CommandSpec = {
     verb: 'drain',
@@ -55,7 +54,7 @@ export const drain: VerbBody = async (run) => {
       return { closing: wanted.flatMap((one) => drainLines(one, deadline, { desired: fleet, observation })) };
     },
   };
-  return actOn(looking, command, cluster);
+  return actOn(observing, command, cluster);
 };
 
 /** The playbook in this package with the deadline from the command line. */
@@ -87,14 +86,11 @@ function publishedOf({ own }: Run, named: readonly DesiredPlacement[]): readonly
 
 type PlacementVerb = 'start' | 'stop' | 'restart';
 
-/** `start PLACEMENT…|--all`: starts placements that are not serving, in order; with `--fallback` on their fallbacks. */
 export const start: VerbBody = (run) =>
   actOnPlacements(run, 'start', run.own['fallback'] === true ? ['interrupt'] : []);
 
-/** `stop PLACEMENT…|--all`: stops placements by stopping their ranks in order. */
 export const stop: VerbBody = (run) => actOnPlacements(run, 'stop', ['interrupt']);
 
-/** `restart PLACEMENT…|--all`: stops placements and starts them where they ran, without rebooting Macs. */
 export const restart: VerbBody = (run) => actOnPlacements(run, 'restart', ['interrupt']);
 
 async function actOnPlacements(run: Run, verb: PlacementVerb, named: readonly GuardedEffect[]): Promise<EndedRun> {
@@ -155,10 +151,8 @@ function withFallback(run: Run, named: readonly DesiredPlacement[]): readonly De
   );
 }
 
-/** `reboot NODE…|--all`: restarts each Mac at most once and starts placements that serve according to the file. */
 export const reboot: VerbBody = (run) => actOnMacs(run, 'reboot');
 
-/** `shutdown NODE…|--all`: shuts Macs down and shows how to turn them on again. */
 export const shutdown: VerbBody = (run) => actOnMacs(run, 'shutdown');
 
 async function actOnMacs(run: Run, verb: 'reboot' | 'shutdown'): Promise<EndedRun> {
@@ -182,7 +176,7 @@ async function actOnMacs(run: Run, verb: 'reboot' | 'shutdown'): Promise<EndedRu
     return actOn(run, { ...common, check, texts: { leadsTo }, ending }, cluster);
   }
   const ending: CommandSpec['ending'] = ({ report }) => {
-    const off = toldToGoOff(report);
+    const off = nodesSentOff(report);
     const on = targets.filter((name) => !off.includes(name));
     return { closing: [...stillOn(on), ...wayBack(off, run.console.isSimulated)] };
   };
@@ -217,7 +211,6 @@ function wayBack(off: readonly string[], isSimulated: boolean): readonly Prose[]
 const usualReason = 'no reason was given';
 const longestReason = 200;
 
-/** `hold NODE…|--all`: records on nodes that they must not be changed. */
 export const hold: VerbBody = async (run) => {
   const reason = readReason(run);
   const until = readUntil(run);
@@ -226,7 +219,6 @@ export const hold: VerbBody = async (run) => {
   return keep(run, 'hold', { reason, by, since, ...given({ until }) });
 };
 
-/** `release NODE…|--all`: ends a hold. */
 export const release: VerbBody = (run) => keep(run, 'release', undefined);
 
 function readReason(run: Run): string {

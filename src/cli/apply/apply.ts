@@ -26,14 +26,14 @@ import { hasMachineSteps } from '../../report/plan/plan-text.ts';
 import { keepLock, targetedNodes } from '../cluster/open-cluster.ts';
 import { refuseUnresolved, type SettledCluster, settleCluster } from '../cluster/settle-cluster.ts';
 import { openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
-import { type LookedPlan, lookAndPlan, lookAndSettle } from '../look/look-and-plan.ts';
-import { type Consent, createConsent } from '../plan/consent.ts';
+import { type ObservedPlan, observeAndPlan, observeAndSettle } from '../look/observe-and-plan.ts';
+import { createConsent } from '../plan/consent.ts';
 import { isHashedPlan, narrowed, planDocument, readApplyWords, requireSame, showPlan } from '../plan/plan-document.ts';
 import { timingFor, useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 import { actOn, type CommandSpec, shippedPlaybook } from './act-on.ts';
 import { checkGoal } from './final-check.ts';
-import { type ClusterTargets, type Hashed, hashFirst, isFullVerify } from './hash-first.ts';
+import { type ClusterTargets, hashFirst, isFullVerify } from './hash-first.ts';
 import { makeLists } from './make-lists.ts';
 import type { EndedRun, RunOutcome } from './run-outcome.ts';
 import { servingHere, servingLines, servingPlacements } from './serving-lines.ts';
@@ -46,7 +46,7 @@ import { servingHere, servingLines, servingPlacements } from './serving-lines.ts
 export async function apply(run: Run, choose: Choose = readApplyWords): Promise<EndedRun> {
   const first = await showFirstPlan(run, choose);
   if ('ended' in first) return first.ended;
-  const { looked, hashed, consent, ...about } = first;
+  const { planned, hashed, consent, ...about } = first;
   const { cluster, targets, ways } = about;
   const { fleet, additions, lockPlace } = cluster;
   const scope = { desired: fleet, targets };
@@ -61,7 +61,7 @@ export async function apply(run: Run, choose: Choose = readApplyWords): Promise<
     check: checkGoal({ kind: 'converge' }, scope),
     texts: { question: (plan) => question(run, plan, cluster) },
     first: {
-      looked,
+      planned,
       isAlwaysAsked: newLines(run, cluster).length > 0,
       onAgreed: async (agreed) => {
         const reached = Object.keys(agreed.plan.observed).filter((name) => targets.some((one) => one === name));
@@ -115,15 +115,8 @@ async function releaseDeadLeases(
 
 type Choose = (...about: Parameters<typeof readApplyWords>) => ReturnType<typeof readApplyWords>;
 
-interface FirstPlan extends ClusterTargets {
-  readonly consent: Consent;
-  readonly looked: LookedPlan;
-  /** Absent without `--verify=full`. */
-  readonly hashed?: Extract<Hashed, { kind: 'compared' }>;
-}
-
 /** Resolves the cluster file, observes the targets, and shows the plan; with `--verify=full`, hashes models first. */
-async function showFirstPlan(run: Run, choose: Choose): Promise<FirstPlan | Extract<Hashed, { kind: 'stopped' }>> {
+async function showFirstPlan(run: Run, choose: Choose) {
   const isFull = isFullVerify(run);
   const first = await settleCluster(run);
   const { nodes, saved } = choose(run, first.fleet);
@@ -143,19 +136,22 @@ async function showFirstPlan(run: Run, choose: Choose): Promise<FirstPlan | Extr
   const isHashing = isFull || (saved !== undefined && isHashedPlan(saved));
   const hashed = isHashing ? await hashFirst(run, { cluster: settled, targets, ways }) : undefined;
   if (hashed?.kind === 'stopped') return hashed;
-  const { cluster, looked } = await lookAndSettle(run, settled, { ways, goal: { kind: 'converge' }, targets });
+  const { cluster, planned } = await observeAndSettle(run, settled, { ways, goal: { kind: 'converge' }, targets });
   const { additions, lockPlace } = cluster;
   const chosen = saved === undefined ? narrowed(run, targets) : given({ targets: saved.targets });
   const surroundings = { isSimulated: run.console.isSimulated, additions, ...chosen };
-  if (saved !== undefined) requireSame(saved, planDocument(looked.plan, surroundings));
-  showPlan(run, looked.plan, { lock: { shown: lockPlace.shown, additions }, ...shownBeside(looked) });
-  return { cluster, targets, ways, consent, looked, ...given({ hashed }) };
+  if (saved !== undefined) requireSame(saved, planDocument(planned.plan, surroundings));
+  showPlan(run, planned.plan, { lock: { shown: lockPlace.shown, additions }, ...shownBeside(planned) });
+  return { cluster, targets, ways, consent, planned, ...given({ hashed }) };
 }
 
-const shownBeside = ({ budgets, transfers }: LookedPlan) => ({ budgets, transfers });
+const shownBeside = ({ budgets, transfers }: ObservedPlan) => ({ budgets, transfers });
 
 /** The Macs' identities for the lock, except for wrong Macs and Macs that answer for two nodes. */
-function seenIdentities({ plan, observation }: LookedPlan, names: readonly string[]): Readonly<Record<string, Digest>> {
+function seenIdentities(
+  { plan, observation }: ObservedPlan,
+  names: readonly string[],
+): Readonly<Record<string, Digest>> {
   const doubted = new Set<string>(
     plan.blockers.flatMap(({ resource, node, peers }) => (resource === 'identity' ? [node, ...peers] : [])),
   );
@@ -196,7 +192,7 @@ const handsNodes = ({ blockers }: Plan): readonly NodeName[] =>
  * @param visited nodes with a manual step in an earlier plan
  */
 export function isWaiting(
-  { last, report }: Pick<RunOutcome, 'report'> & { readonly last?: LookedPlan },
+  { last, report }: Pick<RunOutcome, 'report'> & { readonly last?: ObservedPlan },
   visited: ReadonlySet<NodeName>,
 ): boolean {
   if (report.isDeclined || last === undefined) return false;
@@ -205,15 +201,13 @@ export function isWaiting(
 }
 
 /** A multiple of a gate's poll interval: ten seconds on real Macs. */
-const looksBetween = 10;
+const pollsBetween = 10;
 
 const actionsOf = ({ blockers }: Plan): string => blockers.map(({ action }) => plainText(action)).join('\n');
 
-/** The manual steps that a run is waiting for. */
 interface Waits {
   /** Nodes with a manual step in an earlier plan. */
   readonly visited: Set<NodeName>;
-  /** The actions that were last reported. */
   reported: string;
 }
 
@@ -223,7 +217,7 @@ async function planAfterHands(
   { cluster, targets, ways }: ClusterTargets,
   outcome: RunOutcome,
   waits: Waits,
-): Promise<LookedPlan | undefined> {
+): Promise<ObservedPlan | undefined> {
   const { report, last } = outcome;
   const plans = report.works.flatMap(({ plan }) => plan ?? []);
   for (const name of plans.flatMap(handsNodes)) waits.visited.add(name);
@@ -233,13 +227,13 @@ async function planAfterHands(
   const left = actionsOf(last.plan);
   if (left !== waits.reported) run.console.err('waiting for the manual steps at the rack; Ctrl-C stops waiting\n');
   waits.reported = left;
-  await pause(looksBetween * timingFor(run).gatePollMs, run.signal);
+  await pause(pollsBetween * timingFor(run).gatePollMs, run.signal);
   if (run.signal.aborted) return undefined;
-  const looked = await lookAndPlan(run, { fleet: cluster.fleet, ways, goal: { kind: 'converge' }, targets });
+  const planned = await observeAndPlan(run, { fleet: cluster.fleet, ways, goal: { kind: 'converge' }, targets });
   const lock = { shown: cluster.lockPlace.shown, additions: [] };
-  const isNew = actionsOf(looked.plan) !== left;
-  if (isNew || hasMachineSteps(looked.plan)) showPlan(run, looked.plan, { lock, ...shownBeside(looked) });
-  return looked;
+  const isNew = actionsOf(planned.plan) !== left;
+  if (isNew || hasMachineSteps(planned.plan)) showPlan(run, planned.plan, { lock, ...shownBeside(planned) });
+  return planned;
 }
 
 /**
@@ -260,9 +254,9 @@ export function vacantNetworks(
 
 function isVacant(network: Ipv4Network, facts: Facts): boolean {
   const interfaces = read(facts, interfacesFact);
-  const kept = read(facts, serviceAddressesFact);
-  if (interfaces.kind === 'unknown' || kept.kind === 'unknown') return false;
+  const configured = read(facts, serviceAddressesFact);
+  if (interfaces.kind === 'unknown' || configured.kind === 'unknown') return false;
   const live = interfaces.value.flatMap(({ ipv4 }) => ipv4);
-  const held = [...live, ...kept.value.flatMap(({ address }) => address ?? [])];
+  const held = [...live, ...configured.value.flatMap(({ address }) => address ?? [])];
   return held.every(({ address }) => !isInside({ address, prefixLength: 32 }, network));
 }

@@ -1,9 +1,10 @@
 import { dirname } from 'node:path';
 import { type Journal, newRunId, openJournal } from '../../apply/journal/journal.ts';
 import { thisController } from '../../apply/lease/controller.ts';
+import { once } from '../../apply/once.ts';
 import type { RunOptions } from '../../apply/open-run.ts';
 import type { RunEvent, RunListener } from '../../apply/run-events.ts';
-import { type RunView as Drawing, showRun } from '../../apply/show-run.ts';
+import { type RunDrawing, showRun } from '../../apply/show-run.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { needsToken } from '../../model/step.ts';
@@ -20,13 +21,12 @@ import { parseDuration, type Run, textOption, usageError } from '../verb.ts';
 import { plainView, type RunView, sayLine } from './plain-view.ts';
 import { leaseText } from './run-lines.ts';
 
-/** The view of a run: on a terminal, it redraws lines. */
 export const runView = (run: Run): RunView =>
   isLive(run.console) && !run.options.json ? drawnView(run) : plainView(run);
 
 function drawnView(run: Run): RunView {
   const { columns, hasUnicode, hasColor } = run.console;
-  let drawing: Drawing | undefined;
+  let drawing: RunDrawing | undefined;
   const end = async (): Promise<void> => {
     const ended = drawing;
     drawing = undefined;
@@ -61,11 +61,7 @@ export async function prepareRun(
   const { desired } = change;
   const folder = journalsOf(run, desired.name);
   const leaseWaitMs = readLeaseWait(run);
-  let read: ReturnType<typeof readToken> | undefined;
-  const token = (): ReturnType<typeof readToken> => {
-    read ??= missingIfRefused(readToken(run, desired, dirname(requireClusterFile(run))));
-    return read;
-  };
+  const token = once(() => missingIfRefused(readToken(run, desired, dirname(requireClusterFile(run)))));
   const prepared = {
     ...observeLimits(run),
     ...change,

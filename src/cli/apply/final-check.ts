@@ -6,9 +6,8 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import { inFleetOrder, type PlayScope } from '../../engine/playbooks/expand.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Goal } from '../../rack/goal.ts';
-import { type RunOutcome, withKeptStops } from './run-outcome.ts';
+import { type RunOutcome, withMissedStops } from './run-outcome.ts';
 
-/** The part of a run's report that a final check reads. */
 type Seen = Pick<PlaybookReport, 'works' | 'observation'>;
 
 /** The nodes whose state determines the exit code, and a plan from their last observation, if there is one. */
@@ -35,7 +34,7 @@ export const checkGoal =
     );
     const members = goalPlacements(goal, fleetForGoal(goal, desired, observation)).flatMap(({ nodes }) => nodes);
     const plan = isUnblocked ? planFor(inFleetOrder([...targets, ...members], scope)) : own;
-    return { targets, last: { ...last, plan: withKeptStops(plan, { works }) } };
+    return { targets, last: { ...last, plan: withMissedStops(plan, { works }) } };
   };
 
 /** The parts of a command whose only task is a goal, and whose final check is the same goal. */

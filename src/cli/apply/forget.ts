@@ -5,10 +5,8 @@ import { listText } from '../../model/lists.ts';
 import { changeLock, type LockPlace, lockPlaceOf, openCluster, readLock } from '../cluster/open-cluster.ts';
 import { exitCode } from '../exit-codes.ts';
 import { askYes } from '../terminal/ask.ts';
-import { showJson } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
-/** `forget NODE…`: removes nodes from the lock that are no longer in the file, without contacting them. */
 export const forget: VerbBody = async (run) => {
   const opened = openCluster(run);
   const place = lockPlaceOf(run, opened);
@@ -17,9 +15,7 @@ export const forget: VerbBody = async (run) => {
   if (!(await askYes(run, question))) return exitCode.nothingChanged;
   await changeLock(place, (now) => names.reduce(withoutNode, now));
   const document = { ...documentHead(run.console), lock: place.path, forgotten: names };
-  if (run.options.json) showJson(run.console, document);
-  else run.console.out(goodbye(names, place));
-  return exitCode.done;
+  return { exit: exitCode.done, document, text: goodbye(names, place) };
 };
 
 /** @throws FleetError `cli/usage` for a name that is not in the lock or is still in the file */

@@ -44,7 +44,6 @@ function hashGoal(fleet: DesiredFleet, targets: readonly NodeName[]): Goal & { r
 export const planToHash = (desired: DesiredFleet, observation: FleetObservation, targets: readonly NodeName[]): Plan =>
   makePlan({ goal: hashGoal(desired, targets), desired, observation, targets });
 
-/** The result of hashing. */
 export type Hashed =
   | {
       readonly kind: 'compared';
@@ -55,7 +54,6 @@ export type Hashed =
   /** Not every copy could be hashed; the reasons were shown. */
   | { readonly kind: 'stopped'; readonly ended: EndedRun };
 
-/** A cluster, and the nodes that a command may change. */
 export interface ClusterTargets {
   readonly cluster: SettledCluster;
   readonly targets: readonly NodeName[];

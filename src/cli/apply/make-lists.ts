@@ -13,7 +13,7 @@ import { upperFirst } from '../../model/text/prose.ts';
 import { isListed, type UnmadeRuntime, unmadeRuntimes } from '../../rack/artifacts/runtimes/list-packages.ts';
 import type { Goal } from '../../rack/goal.ts';
 import type { SshTargets } from '../cluster/ssh-targets.ts';
-import { lookAndSettle } from '../look/look-and-plan.ts';
+import { observeAndSettle } from '../look/observe-and-plan.ts';
 import type { Consent } from '../plan/consent.ts';
 import { showPlan } from '../plan/plan-document.ts';
 import { useLimits } from '../use-limits.ts';
@@ -63,10 +63,9 @@ export async function makeLists(run: Run, work: ListWork): Promise<MadeLists | u
   return { missing: Object.fromEntries(entries), hasChanged };
 }
 
-/** The effects of the plan that follows in this apply. */
 async function effectsAhead(run: Run, { cluster, targets, ways }: ListWork): Promise<readonly EffectTotal[]> {
-  const { looked } = await lookAndSettle(run, cluster, { ways, goal: { kind: 'converge' }, targets });
-  return [...looked.plan.effects, ...(looked.plan.later ?? [])];
+  const { planned } = await observeAndSettle(run, cluster, { ways, goal: { kind: 'converge' }, targets });
+  return [...planned.plan.effects, ...(planned.plan.later ?? [])];
 }
 
 /** The list, and the wheel if it is built; or the archive. */

@@ -1,4 +1,4 @@
-import type { RunListener } from '../../apply/run-events.ts';
+import type { RunEvent } from '../../apply/run-events.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { hang } from '../../report/page.ts';
 import type { Run } from '../verb.ts';
@@ -6,20 +6,13 @@ import { createRunLines } from './run-lines.ts';
 import { createStillRunning } from './still-running.ts';
 
 /** Shows the progress of a run, plan by plan. */
-export interface RunView {
-  readonly listen: RunListener;
-  readonly begin: (plan: Plan) => void;
-  /** Shows an event between two plans. */
-  readonly note: (text: string) => Promise<void>;
-  /** Finishes the drawing, so that other text can follow. Can be called at any time. */
-  readonly end: () => Promise<void>;
-}
+export type RunView = ReturnType<typeof plainView>;
 
 /**
  * A view that prints one line per event, or nothing with `--json`. While steps run and nothing is printed, it reports
  * them on stderr, so that a long step does not look like a hang.
  */
-export function plainView(run: Run): RunView {
+export function plainView(run: Run) {
   const lines = createRunLines();
   const still = createStillRunning();
   const say = (all: readonly string[]): void => {
@@ -35,19 +28,21 @@ export function plainView(run: Run): RunView {
   // Without events, nothing else would report a step or a transfer that has stopped.
   let timer: NodeJS.Timeout | undefined;
   return {
-    listen: (event) => {
+    listen: (event: RunEvent): void => {
       const nowMs = performance.now();
       still.listen(event, nowMs);
       say(lines.linesFor(event, nowMs));
     },
-    begin: (plan) => {
+    begin: (plan: Plan): void => {
       lines.begin(plan);
       clearInterval(timer);
       timer = setInterval(tick, 1_000);
       timer.unref();
     },
-    note: async (text) => sayLine(run, text),
-    end: async () => clearInterval(timer),
+    /** Shows an event between two plans. */
+    note: async (text: string): Promise<void> => sayLine(run, text),
+    /** Finishes the drawing, so that other text can follow. Can be called at any time. */
+    end: async (): Promise<void> => clearInterval(timer),
   };
 }
 
@@ -57,5 +52,5 @@ export function sayLine(run: Run, text: string): void {
   run.console.out(`${hang(`${clockText(new Date())} `, text, run.console.columns).join('\n')}\n`);
 }
 
-/** The time of day by this computer's clock: `06:12:40`. */
+/** `06:12:40`. */
 const clockText = (now: Date): string => now.toTimeString().slice(0, 8);

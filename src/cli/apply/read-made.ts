@@ -11,13 +11,13 @@ import {
 } from '../../desired/settle/python-packages.ts';
 import type { ListedPackage } from '../../model/desired.ts';
 import { type Digest, digest } from '../../model/digest.ts';
-import { isSuccess, type NodePath } from '../../model/probe.ts';
-import { nodeBytesCommand, nodeBytesLimit, parseNodeBytes } from '../../node/node-bytes.ts';
+import type { NodePath } from '../../model/probe.ts';
 import { stagedBuild, stagedList, stagedWheel } from '../../node/paths/own-paths.ts';
 import { mostArchiveBytes } from '../../rack/artifacts/runtimes/build-archive.ts';
 import { isListed, type UnmadeRuntime } from '../../rack/artifacts/runtimes/list-packages.ts';
 import type { Remote } from '../../remote/remote.ts';
 import { replaceFile } from '../files/write-file.ts';
+import { readNodeBytes } from '../sources/read-shapes.ts';
 
 interface MadeFiles {
   readonly list: Buffer;
@@ -81,15 +81,14 @@ function write(path: string, content: string | Uint8Array): void {
 const extraPath = ({ runtime: { extras } }: UnmadeRuntime, wanted: string): string =>
   extras.find(({ name, lists }) => name === wanted && lists !== undefined)?.source ?? '';
 
-interface Reading {
+interface MadeReader {
   readonly remote: Remote;
   readonly deadlineMs: number;
   /** The bytes of each file that were read before, also over an earlier connection. */
   readonly held: Map<string, Buffer[]>;
 }
 
-/** The files, or the problem. */
-async function readMade(reading: Reading, { tree, made }: UnmadeRuntime): Promise<MadeFiles | string> {
+async function readMade(reading: MadeReader, { tree, made }: UnmadeRuntime): Promise<MadeFiles | string> {
   const name = isListed(made) ? 'list' : 'sha256';
   const list = await readFile(reading, { name, path: stagedList(tree), most: mostListBytes });
   if (typeof list === 'string' || made.source === undefined) return typeof list === 'string' ? list : { list };
@@ -104,25 +103,18 @@ async function readMade(reading: Reading, { tree, made }: UnmadeRuntime): Promis
 const chunkBytes = 8_388_608;
 
 async function readFile(
-  { remote, deadlineMs, held }: Reading,
+  { remote, deadlineMs, held }: MadeReader,
   { name, path, most }: { readonly name: string; readonly path: NodePath; readonly most: number },
 ): Promise<Buffer | string> {
   const parts = held.get(name) ?? [];
   held.set(name, parts);
   for (;;) {
     const from = parts.reduce((sum, part) => sum + part.length, 0);
-    const wish = { path, from, to: Math.min(most, from + chunkBytes) };
-    const { exit, stdout, isTruncated } = await remote.exec(nodeBytesCommand(wish, remote.rootPrefix), {
-      name: 'read-file',
-      deadlineMs,
-      isDeadlineIdle: true,
-      maxBytes: nodeBytesLimit(wish),
-    });
-    const found =
-      isSuccess(exit) && !isTruncated ? parseNodeBytes(Buffer.from(stdout).toString('latin1'), wish) : undefined;
+    const range = { path, from, to: Math.min(most, from + chunkBytes) };
+    const { found } = await readNodeBytes(remote, range, deadlineMs);
     if (found?.kind !== 'read') return `The ${name} could not be read.`;
     if (found.fileBytes > most) return `The ${name} has more than ${most} bytes.`;
     parts.push(Buffer.from(found.bytes));
-    if (wish.to >= found.fileBytes) return Buffer.concat(parts);
+    if (range.to >= found.fileBytes) return Buffer.concat(parts);
   }
 }

@@ -29,7 +29,6 @@ import { actOn } from './act-on.ts';
 import { reaching } from './final-check.ts';
 import { exitOf } from './run-outcome.ts';
 
-/** `rollback RUNTIME`: returns a runtime to the older version kept on its nodes, or with --undo to the newer one. */
 export const rollback: VerbBody = async (run) => {
   const isUndo = run.own['undo'] === true;
   const to = readVersion(run, isUndo);
@@ -140,10 +139,10 @@ function withVersion(
 
 /** Refuses a version for another driver, because the placement's keys fit only one. @throws FleetError `rollback/no-version` */
 function refuseOtherDriver({ lock }: SettledCluster, { name, driver }: DesiredRuntime, to: Digest): void {
-  const kept = keysOfVersion(lock, name, to)?.driver ?? driver;
-  if (kept === driver) return;
-  const detail = prose`Version ${shortDigest(to)} of ${named(name)} needs the driver ${kept}, but the file has ${driver}.`;
-  const hint = `Restore the older archive and \`driver: ${kept}\` in the file, then apply.`;
+  const recorded = keysOfVersion(lock, name, to)?.driver ?? driver;
+  if (recorded === driver) return;
+  const detail = prose`Version ${shortDigest(to)} of ${named(name)} needs the driver ${recorded}, but the file has ${driver}.`;
+  const hint = `Restore the older archive and \`driver: ${recorded}\` in the file, then apply.`;
   throw failure('rollback/no-version', { subject: runtimeSubject(name), detail, hint });
 }
 
@@ -159,8 +158,7 @@ function closingText({ lockPlace }: SettledCluster, { name }: DesiredRuntime, ba
     : prose`${lockPlace.shown} keeps ${name} at this version until the file names a different archive. Commit ${lockPlace.shown}. To undo: ${meshwright('rollback', name, '--undo')}`;
 }
 
-/** The version to look for. */
-interface OlderWish {
+interface VersionRequest {
   readonly runtime: DesiredRuntime;
   /** The nodes that use the runtime. */
   readonly nodes: readonly NodeName[];
@@ -173,24 +171,24 @@ interface OlderWish {
  * If a rollback is unfinished or there is no other version, the version of that rollback.
  * @throws FleetError `rollback/no-version` unless exactly one version qualifies
  */
-export function olderVersion({ runtime, nodes, to }: OlderWish, observation: FleetObservation): Digest {
-  const kept = nodes.map((node) => ({ node, trees: treesOn(node, runtime, observation) }));
+export function olderVersion({ runtime, nodes, to }: VersionRequest, observation: FleetObservation): Digest {
+  const byNode = nodes.map((node) => ({ node, trees: treesOn(node, runtime, observation) }));
   const isOnEvery = (isIt: (tree: ObservedTree) => boolean): boolean =>
-    kept.every(({ trees }) => trees.kind === 'known' && trees.value.some(isIt));
-  const all = new Set(kept.flatMap(({ trees }) => (seenValue(trees) ?? []).flatMap(({ whole }) => whole ?? [])));
-  const isMeant = (whole: Digest): boolean => to === undefined || whole.startsWith(to);
+    byNode.every(({ trees }) => trees.kind === 'known' && trees.value.some(isIt));
+  const all = new Set(byNode.flatMap(({ trees }) => (seenValue(trees) ?? []).flatMap(({ whole }) => whole ?? [])));
+  const isWanted = (whole: Digest): boolean => to === undefined || whole.startsWith(to);
   const begun = runtime.rolledBackFrom === undefined ? undefined : runtime.digest;
   const isThere = isOnEvery(({ whole, isCurrent }) => isCurrent && whole === begun);
-  if (begun !== undefined && isMeant(begun) && !isThere) return begun;
+  if (begun !== undefined && isWanted(begun) && !isThere) return begun;
   const found = [...all]
     .filter((version) => version !== runtime.digest && version !== runtime.rolledBackFrom)
     .filter((version) => isOnEvery(({ whole, state }) => whole === version && state === 'intact'))
-    .filter(isMeant);
+    .filter(isWanted);
   const [first, ...others] = found.toSorted();
   if (first !== undefined && others.length === 0) return first;
-  if (first === undefined && begun !== undefined && isMeant(begun)) return begun;
-  const unseen = kept.filter(({ trees }) => trees.kind === 'unknown').map(({ node }) => node);
-  const there = alike(kept, ({ trees }) => versionsText(trees))
+  if (first === undefined && begun !== undefined && isWanted(begun)) return begun;
+  const unseen = byNode.filter(({ trees }) => trees.kind === 'unknown').map(({ node }) => node);
+  const there = alike(byNode, ({ trees }) => versionsText(trees))
     .map(([{ trees }, same]) => `On ${everyNodeText(same.map(({ node }) => node))}: ${versionsText(trees)}`)
     .join('. ');
   const none = `No older version${to === undefined ? '' : ` that begins with ${to}`} is known to be on all of these nodes.`;

@@ -16,7 +16,6 @@ import { showDiagnostics } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { actOn, isShipped } from './act-on.ts';
 
-/** `run FILE [NODE…|--all]`: runs a user's playbook. */
 export const runFile: VerbBody = async (run) => {
   const [file, ...words] = run.words;
   if (file === undefined)

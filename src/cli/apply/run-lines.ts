@@ -18,57 +18,38 @@ const progressEveryMs = 10_000;
 const longestSilenceMs = 300_000;
 
 /** A progress line that was printed, or the start if `line` is empty. */
-interface ToldLine {
+interface ReportedLine {
   readonly atMs: number;
   readonly line: string;
   readonly nextAfterMs: number;
 }
 
-const isDue = ({ atMs, nextAfterMs }: ToldLine, nowMs: number): boolean => nowMs - atMs >= nextAfterMs;
+const isDue = ({ atMs, nextAfterMs }: ReportedLine, nowMs: number): boolean => nowMs - atMs >= nextAfterMs;
 
-const toldAgain = (before: ToldLine, line: string, isStill: boolean, atMs: number): ToldLine => ({
+const reportedAgain = (before: ReportedLine, line: string, isStill: boolean, atMs: number): ReportedLine => ({
   atMs,
   line,
   nextAfterMs: isStill ? Math.min(longestSilenceMs, 2 * before.nextAfterMs) : progressEveryMs,
 });
 
-/** The lines of a run without a terminal. All times come from the caller's clock. */
-export function createRunLines() {
-  const steps = createStepLines();
-  const transfers = createTransferLines();
-  return {
-    /** Forgets the previous plan. */
-    begin: (plan: Pick<Plan, 'changes' | 'steps'>): void => {
-      steps.begin(plan);
-      transfers.begin(plan);
-    },
-    linesFor: (event: RunEvent, nowMs: number): readonly string[] => [
-      ...steps.linesFor(event, nowMs),
-      ...transfers.linesAfter(event, nowMs),
-    ],
-    /** The lines about transfers that are due now. */
-    transferLines: transfers.linesAt,
-  };
-}
-
 /** The lines about transfers: one per node, and one for all of them. */
 function createTransferLines() {
   let transfers = transfersIn([]);
   /** The last line of each running transfer, by node. */
-  const told = new Map<string, ToldLine>();
+  const reported = new Map<string, ReportedLine>();
 
   function lineOf(name: string, progress: TransferProgress | undefined, nowMs: number): readonly string[] {
     if (progress?.isRunning !== true) {
-      told.delete(name);
+      reported.delete(name);
       return [];
     }
-    const before = told.get(name);
-    if (before === undefined) told.set(name, { atMs: nowMs, line: '', nextAfterMs: progressEveryMs });
+    const before = reported.get(name);
+    if (before === undefined) reported.set(name, { atMs: nowMs, line: '', nextAfterMs: progressEveryMs });
     if (before === undefined || !isDue(before, nowMs)) return [];
     const line = `${name} ${transferPhrase(progress)}`;
     // Hours may pass until a download may begin.
     if (progress.waitsUntil !== undefined && line === before.line) return [];
-    told.set(name, toldAgain(before, line, progress.stillMs !== undefined, nowMs));
+    reported.set(name, reportedAgain(before, line, progress.stillMs !== undefined, nowMs));
     return [line];
   }
 
@@ -79,7 +60,7 @@ function createTransferLines() {
   return {
     begin: ({ steps }: Pick<Plan, 'steps'>): void => {
       transfers = transfersIn(steps);
-      told.clear();
+      reported.clear();
     },
     linesAfter: (event: RunEvent, nowMs: number): readonly string[] => {
       transfers = transfersAfter(transfers, event, nowMs);
@@ -89,52 +70,61 @@ function createTransferLines() {
   };
 }
 
-/** The lines about everything else. */
-function createStepLines() {
+/** The lines of a run without a terminal. All times come from the caller's clock. */
+export function createRunLines() {
+  const transfers = createTransferLines();
   let watch = watchChanges({ changes: [], steps: [] });
   /** Steps whose bytes are shown in their node's line. */
   let transferIds: ReadonlySet<StepId> = new Set();
   /** The time when each change's first step started. */
   const beganAtMs = new Map<string, number>();
   /** Each running step's last progress line. */
-  const told = new Map<StepId, ToldLine>();
+  const reported = new Map<StepId, ReportedLine>();
 
   function endLines(event: Extract<RunEvent, { kind: 'step-ended' }>, nowMs: number): readonly string[] {
-    told.delete(event.step.id);
+    reported.delete(event.step.id);
     // A restart is reported by its own step.
-    const isTold = event.rescues !== undefined || event.step.act.kind === 'reboot';
-    const made = isTold ? [] : watch.ended(event);
+    const hasOwnLine = event.rescues !== undefined || event.step.act.kind === 'reboot';
+    const made = hasOwnLine ? [] : watch.ended(event);
     const lines = made.map((change) => madeChangeLine({ change, ms: nowMs - (beganAtMs.get(change.id) ?? nowMs) }));
     return [...lines, ...endedStepLines(event)];
   }
 
   function progressLines(event: Extract<RunEvent, { kind: 'step-progress' }>, nowMs: number): readonly string[] {
-    const before = told.get(event.step);
+    const before = reported.get(event.step);
     if (before === undefined || transferIds.has(event.step) || !isDue(before, nowMs)) return [];
     const line = progressLine({ node: event.node, id: event.step }, event);
-    told.set(event.step, toldAgain(before, line, line === before.line, nowMs));
+    reported.set(event.step, reportedAgain(before, line, line === before.line, nowMs));
     return [line];
   }
 
+  function stepLines(event: RunEvent, nowMs: number): readonly string[] {
+    if (event.kind === 'step-ended') return endLines(event, nowMs);
+    if (event.kind === 'step-progress') return progressLines(event, nowMs);
+    if (event.kind === 'step-started') {
+      reported.set(event.step.id, { atMs: nowMs, line: '', nextAfterMs: progressEveryMs });
+      for (const id of event.step.changes) if (!beganAtMs.has(id)) beganAtMs.set(id, nowMs);
+    }
+    return runLines(event);
+  }
+
   return {
+    /** Forgets the previous plan. */
     begin: (plan: Pick<Plan, 'changes' | 'steps'>): void => {
       watch = watchChanges(plan);
       transferIds = new Set(plan.steps.filter((step) => transferOf(step) !== undefined).map(({ id }) => id));
       beganAtMs.clear();
+      transfers.begin(plan);
     },
-    linesFor: (event: RunEvent, nowMs: number): readonly string[] => {
-      if (event.kind === 'step-ended') return endLines(event, nowMs);
-      if (event.kind === 'step-progress') return progressLines(event, nowMs);
-      if (event.kind === 'step-started') {
-        told.set(event.step.id, { atMs: nowMs, line: '', nextAfterMs: progressEveryMs });
-        for (const id of event.step.changes) if (!beganAtMs.has(id)) beganAtMs.set(id, nowMs);
-      }
-      return runLines(event);
-    },
+    linesFor: (event: RunEvent, nowMs: number): readonly string[] => [
+      ...stepLines(event, nowMs),
+      ...transfers.linesAfter(event, nowMs),
+    ],
+    /** The lines about transfers that are due now. */
+    transferLines: transfers.linesAt,
   };
 }
 
-/** The line about an event of the run itself. */
 function runLines(event: RunEvent): readonly string[] {
   switch (event.kind) {
     case 'lease':

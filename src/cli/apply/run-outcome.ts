@@ -46,17 +46,15 @@ const endWords: Readonly<Partial<Record<ExitCode, RunEnd>>> = {
   [exitCode.terminated]: 'interrupted',
 };
 
-/** The result of a command that changes nodes, and the outcome that it shows. */
 export interface EndedRun extends Ended<ReportDocument> {
   readonly exit: ExitCode;
   readonly outcome: RunOutcome;
 }
 
-/** The result of a run as text and as one document. */
 export function endedRun(run: Run, ended: RunOutcome, about: OutcomeSurroundings): EndedRun {
   const outcome = { ...ended, ...given({ interruptedBy: exitOfSignal(run.signal) }) };
   const counts = countsOf(outcome);
-  const diagnostics = toldProblems(outcome);
+  const diagnostics = allProblems(outcome);
   const { last } = outcome;
   return {
     outcome,
@@ -82,7 +80,7 @@ function outcomeText(
   const hasRun = report.works.length > 0;
   // If nothing ran, the plan above is sufficient.
   if (!hasRun && code !== exitCode.nothingChanged) return '';
-  const blockers = (last?.plan ?? keptWork(report))?.blockers ?? [];
+  const blockers = (last?.plan ?? remainingWork(report))?.blockers ?? [];
   const list = hasRun ? blockerBlocks(blockers, page) : [];
   const end = endOf(code, outcome, blockers);
   const text = last === undefined ? uncheckedText(end, about.counts) : summaryText(end, about.counts, about.checked);
@@ -111,13 +109,13 @@ export function newOffers({ report: { works }, last }: RunOutcome): readonly Dia
 function unshownBlocks({ report, last }: RunOutcome, page: Page): readonly (readonly string[])[] {
   const isShown = report.isDeclined || report.works.some(({ run }) => run !== undefined);
   const plans = report.works.flatMap(({ plan }) => plan ?? []);
-  const kept = last?.plan ?? keptWork(report) ?? { waiting: [], blockers: [] };
+  const remaining = last?.plan ?? remainingWork(report) ?? { waiting: [], blockers: [] };
   const isLost = [...plans, ...(last === undefined ? [] : [last.plan])].some(
     ({ unreached }) => unreached !== undefined,
   );
-  if (isShown || report.works.length === 0 || (kept.waiting.length === 0 && !isLost)) return [];
+  if (isShown || report.works.length === 0 || (remaining.waiting.length === 0 && !isLost)) return [];
   const found = last?.plan.diagnostics ?? [...new Set(plans.flatMap(({ diagnostics }) => diagnostics))];
-  const blocks = [waitingLines(kept, page), ...mergeFindings(found).map((one) => findingLines(one, page))];
+  const blocks = [waitingLines(remaining, page), ...mergeFindings(found).map((one) => findingLines(one, page))];
   return blocks.filter((lines) => lines.length > 0);
 }
 
@@ -131,7 +129,7 @@ function endOf(code: ExitCode, { last }: RunOutcome, blockers: Parameters<typeof
 }
 
 /** All problems of the run, including refused leases, which the run itself only counts. */
-function toldProblems(outcome: RunOutcome): readonly Diagnostic[] {
+function allProblems(outcome: RunOutcome): readonly Diagnostic[] {
   const problems = problemsOf(outcome);
   const refused = refusalsOf(outcome).map(leaseHeld);
   return [
@@ -156,7 +154,7 @@ type ReportSurroundings = OutcomeSurroundings & {
 /** The result of a run as JSON (`schemas/report.schema.json`). */
 function reportJson(outcome: RunOutcome, about: ReportSurroundings, reader: Reader): ReportDocument {
   const { report, last } = outcome;
-  const left = last?.plan ?? keptWork(report);
+  const left = last?.plan ?? remainingWork(report);
   const runId = report.works.find(({ run }) => run !== undefined)?.run?.runId;
   const { changed, failed, unchanged } = about.counts;
   return {
@@ -200,22 +198,22 @@ const stepJson = ({ step, outcome, ms, rescues, diagnostics }: StepReport, reade
   diagnostics: diagnosticsJson(reader, diagnostics),
 });
 
-type Kept = Pick<Plan, 'waiting' | 'blockers'>;
+type Remaining = Pick<Plan, 'waiting' | 'blockers'>;
 
 const firstOfEach = <T>(all: readonly T[], keyOf: (one: T) => string): readonly T[] =>
   alike(all, keyOf).map(([first]) => first);
 
 /** The reasons why work of these kinds was not done: waiting changes and their blockers, without duplicates. */
-function keptBy(
+function remainingOf(
   works: PlaybookReport['works'],
   isIncluded: (kind: ReturnType<typeof kindOfTask>) => boolean,
-  first: readonly Kept[],
-): Kept | undefined {
-  const kept = works.flatMap((work) =>
+  first: readonly Remaining[],
+): Remaining | undefined {
+  const remaining = works.flatMap((work) =>
     isIncluded(kindOfTask(work)) && work.plan !== undefined && work.plan.waiting.length > 0 ? [work.plan] : [],
   );
-  if (kept.length === 0) return undefined;
-  const all = [...first, ...kept];
+  if (remaining.length === 0) return undefined;
+  const all = [...first, ...remaining];
   return {
     waiting: firstOfEach(
       all.flatMap(({ waiting }) => waiting),
@@ -249,19 +247,19 @@ function missedStops(works: PlaybookReport['works']): readonly Change[] {
  * Adds the stops that did not happen to the final check of a restart or reboot. A placement that was never stopped is
  * still serving, so the check would otherwise find no problem.
  */
-export function withKeptStops(last: Plan, { works }: Pick<PlaybookReport, 'works'>): Plan {
+export function withMissedStops(last: Plan, { works }: Pick<PlaybookReport, 'works'>): Plan {
   const changes = firstOfEach([...last.changes, ...missedStops(works)], ({ id }) => id);
-  return { ...last, changes, ...keptBy(works, (kind) => kind === 'stop' || kind === 'reboot', [last]) };
+  return { ...last, changes, ...remainingOf(works, (kind) => kind === 'stop' || kind === 'reboot', [last]) };
 }
 
 /** Why a run without a final check, such as a shutdown, did not do its work; `undefined` if the run did it. */
-export function keptWork({ works }: Pick<PlaybookReport, 'works'>): Pending | undefined {
-  const kept = keptBy(works, () => true, []);
-  return kept === undefined ? undefined : { changes: [], ...kept };
+export function remainingWork({ works }: Pick<PlaybookReport, 'works'>): Pending | undefined {
+  const remaining = remainingOf(works, () => true, []);
+  return remaining === undefined ? undefined : { changes: [], ...remaining };
 }
 
 /** Nodes that a run tried to shut down. A node can be off even after a failed or interrupted step. */
-export function toldToGoOff(report: Pick<PlaybookReport, 'works'>): readonly NodeName[] {
+export function nodesSentOff(report: Pick<PlaybookReport, 'works'>): readonly NodeName[] {
   const wereBegun = stepsOf(report).filter(
     ({ step, outcome, ms }) =>
       step.act.kind === 'reboot' &&
@@ -273,7 +271,6 @@ export function toldToGoOff(report: Pick<PlaybookReport, 'works'>): readonly Nod
   return [...new Set(wereBegun.map(({ step }) => step.node))];
 }
 
-/** The complete result of a command that changes nodes. */
 export interface RunOutcome {
   readonly targets: readonly NodeName[];
   readonly report: PlaybookReport;
@@ -283,7 +280,6 @@ export interface RunOutcome {
   readonly interruptedBy?: ExitCode;
 }
 
-/** The report of a run that did not start. */
 export const nothingRun = (nodes: readonly NodeName[]): PlaybookReport => ({
   works: [],
   nodes,
@@ -293,7 +289,6 @@ export const nothingRun = (nodes: readonly NodeName[]): PlaybookReport => ({
   refusal: [],
 });
 
-/** What a command adds to its outcome. */
 export interface OutcomeParts extends Pick<ReportDocument, 'serving' | 'hashed'> {
   readonly lock?: Partial<ReportDocument['lock']>;
   /** The result of the final check if nothing is left to do: `chat is stopped`. */
@@ -309,7 +304,6 @@ type OutcomeSurroundings = OutcomeParts & Pick<ReportDocument, 'cluster' | 'verb
 const plannedChanges = ({ report }: RunOutcome): readonly Change[] =>
   report.works.flatMap(({ plan, run }) => (plan === undefined || run === undefined ? [] : plan.changes));
 
-/** Nodes that other runs have leased. */
 const refusalsOf = ({ report }: RunOutcome): readonly LeaseRefusal[] =>
   report.works.flatMap(({ refusals }) => refusals);
 
@@ -335,7 +329,6 @@ export function exitsOf(outcome: RunOutcome): readonly ExitCode[] {
   ];
 }
 
-/** The command's exit code. */
 export const exitOf = (outcome: RunOutcome): ExitCode => firstOf(exitsOf(outcome));
 
 /** The verdict on each target, from the final check or else from the work on the target. */
@@ -361,7 +354,7 @@ function verdictByWorks(name: NodeName, { report }: RunOutcome): NodeVerdict {
   const works = report.works.filter(({ nodes }) => nodes.includes(name));
   const plans = works.flatMap(({ plan }) => plan ?? []);
   const waiting = plans.flatMap((plan) => plan.waiting).filter(({ node }) => node === name);
-  if (works.some((work) => work.failed.includes(name) && !isKept(name, work))) return 'wrong';
+  if (works.some((work) => work.failed.includes(name) && !isWaiting(name, work))) return 'wrong';
   if (works.length === 0 || plans.some(({ observed }) => !Object.hasOwn(observed, name))) return 'unjudged';
   if (waiting.some(({ isUnknown }) => isUnknown)) return 'unjudged';
   return waiting.length > 0 || plans.some((plan) => isBlocked(name, plan)) ? 'hands' : 'fine';
@@ -371,7 +364,7 @@ function verdictByWorks(name: NodeName, { report }: RunOutcome): NodeVerdict {
  * True if work on a node did not start because it waits for something, which needs a manual step and is not a failure.
  * A plan for the whole file never fails because of waiting changes. Only this work's own plan counts.
  */
-function isKept(name: NodeName, work: PlaybookWork): boolean {
+function isWaiting(name: NodeName, work: PlaybookWork): boolean {
   const { plan, run } = work;
   if (kindOfTask(work) === 'converge' || kindOfTask(work) === 'verify') return false;
   const isBegun = run?.steps.some(({ step }) => step.node === name) === true;
@@ -381,7 +374,6 @@ function isKept(name: NodeName, work: PlaybookWork): boolean {
 const isBlocked = (name: NodeName, { blockers }: Plan): boolean =>
   blockers.some(({ node, peers }) => node === name || peers.includes(name));
 
-/** A plan and its goal, observation and targets. */
 export interface JudgedPlan {
   readonly goal: Goal['kind'];
   readonly plan: Plan;
@@ -455,7 +447,7 @@ export function codeForPending(judged: JudgedPlan, additions: readonly string[])
 }
 
 /** The exit code that shows only whether all targets could be checked. */
-export const codeForLook = (judged: JudgedPlan): ExitCode => codeForUnjudged(planVerdicts(judged));
+export const codeForChecked = (judged: JudgedPlan): ExitCode => codeForUnjudged(planVerdicts(judged));
 
 function codeForUnjudged(verdicts: readonly NodeVerdict[]): ExitCode {
   if (!verdicts.includes('unjudged')) return exitCode.done;

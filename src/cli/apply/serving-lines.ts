@@ -22,7 +22,8 @@ export const servingPlacements = (view: View): readonly Serving[] =>
   surveyPlacements(view).flatMap((survey) => servingOf(survey, view) ?? []);
 
 function servingOf({ name, endpoint, onFallback }: PlacementSurvey, view: View): Serving | undefined {
-  const { placement, leader } = partsOf(name, endpoint?.node, view.desired);
+  const placement = view.desired.placements.find((one) => one.name === name);
+  const leader = view.desired.nodes.find((one) => one.name === endpoint?.node);
   if (endpoint === undefined || placement === undefined || leader === undefined) return undefined;
   const { node, port } = endpoint;
   const at = { placement: name, node, port, ...(onFallback === undefined ? {} : { onFallback: true as const }) };
@@ -56,9 +57,3 @@ export const servingLines = (all: readonly Serving[], { placements }: Pick<Desir
     return [`${name} serves${how} ${where}`, prose`Try it: ${meshwright('ask', name, '"Hello"')}`];
   });
 };
-
-const partsOf = (
-  name: string,
-  node: string | undefined,
-  { placements, nodes }: Pick<DesiredFleet, 'placements' | 'nodes'>,
-) => ({ placement: placements.find((one) => one.name === name), leader: nodes.find((one) => one.name === node) });

@@ -18,28 +18,27 @@ import { changeLock } from '../cluster/open-cluster.ts';
 import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.ts';
 import { openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
 import { namedNodes } from '../cluster/targets.ts';
-import type { LookedPlan } from '../look/look-and-plan.ts';
+import type { ObservedPlan } from '../look/observe-and-plan.ts';
 import { observeNodes } from '../look/observe-fleet.ts';
 import { createConsent } from '../plan/consent.ts';
 import { showPlan } from '../plan/plan-document.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { actOn, type CommandSpec } from './act-on.ts';
 
-/** `uninstall NODE…|--all`: removes meshwright from nodes, SSH access last. */
 export const uninstall: VerbBody = async (run) => {
   const call = uninstallCall(run);
   const observation = await observeNodes(run, call.toSee, call.ways);
   const wanted = uninstallationOf(run, call, observation);
   const before = goneBefore(wanted, observation);
   const about = withoutGone(wanted, before);
-  const looked = planSeen(about, observation);
+  const planned = planSeen(about, observation);
   const { columns } = run.console;
   if (!run.options.json && before.length > 0) run.console.out(`${fitLines(goneText(before), columns).join('\n')}\n\n`);
   const { cluster, goal, fleet } = about;
-  const isSeen = goal.nodes.every((node) => Object.hasOwn(looked.plan.observed, node));
+  const isSeen = goal.nodes.every((node) => Object.hasOwn(planned.plan.observed, node));
   const nothing = `meshwright is completely removed from ${listText(wanted.goal.nodes)}.`;
   const lock = { shown: cluster.lockPlace.shown, additions: [] };
-  showPlan(run, looked.plan, { lock, ...(isSeen && { nothing }) });
+  showPlan(run, planned.plan, { lock, ...(isSeen && { nothing }) });
   const known = [...cluster.lock.nodes, ...Object.keys(cluster.lock.identities ?? {})];
   let isLockWritten = false;
   let closing: readonly string[] = [];
@@ -50,7 +49,7 @@ export const uninstall: VerbBody = async (run) => {
     consent: createConsent(run, { named: ['interrupt', ...(goal.models ? (['delete'] as const) : [])] }),
     texts: { question: () => `Remove meshwright from ${listText(goal.nodes)} as shown above?` },
     goal,
-    first: { looked },
+    first: { planned },
     check: (report) => {
       const left = withoutGone(about, goneNow(report));
       const targets = left.goal.nodes;
@@ -84,7 +83,7 @@ export const uninstall: VerbBody = async (run) => {
 const goneText = (gone: readonly NodeName[]): string =>
   `${listText(gone)} no longer ${gone.length === 1 ? 'accepts' : 'accept'} a login: an earlier uninstall removed SSH access, its last step.`;
 
-const isClean = (name: NodeName, { observed, changes, waiting, blockers }: LookedPlan['plan']): boolean =>
+const isClean = (name: NodeName, { observed, changes, waiting, blockers }: ObservedPlan['plan']): boolean =>
   Object.hasOwn(observed, name) && ![...changes, ...waiting, ...blockers].some(({ node }) => node === name);
 
 type After = Readonly<Record<'done' | 'gone' | 'answered', readonly NodeName[]>>;
@@ -110,7 +109,6 @@ function closingLines(
   ];
 }
 
-/** The context of one uninstallation. */
 export interface Uninstallation {
   readonly cluster: SettledCluster;
   readonly ways: SshTargets;
@@ -121,7 +119,6 @@ export interface Uninstallation {
   readonly targets: readonly NodeName[];
 }
 
-/** The request from the command line, before any observation. */
 export interface UninstallCall extends Pick<Uninstallation, 'cluster' | 'ways'> {
   readonly nodes: readonly NodeName[];
   /** These nodes and all nodes of their placements, including fallbacks. */
@@ -185,11 +182,10 @@ const withoutGone = (about: Uninstallation, gone: readonly NodeName[]): Uninstal
   targets: about.targets.filter((node) => !gone.includes(node)),
 });
 
-/** The plan for the remaining targets. */
-export function planSeen({ fleet, goal, targets }: Uninstallation, observation: FleetObservation): LookedPlan {
-  const kept = <T>(record: Readonly<Record<string, T>>): Record<string, T> =>
+export function planSeen({ fleet, goal, targets }: Uninstallation, observation: FleetObservation): ObservedPlan {
+  const ofTargets = <T>(record: Readonly<Record<string, T>>): Record<string, T> =>
     Object.fromEntries(Object.entries(record).filter(([name]) => targets.some((node) => node === name)));
-  const seen = { nodes: kept(observation.nodes), failures: kept(observation.failures) };
+  const seen = { nodes: ofTargets(observation.nodes), failures: ofTargets(observation.failures) };
   const plan = makePlan({ goal, desired: fleet, observation: seen, targets });
   return { plan, observation: seen };
 }

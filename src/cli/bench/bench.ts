@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import type { Session } from '../../apply/reach/session.ts';
+import { rootScript, type Session } from '../../apply/reach/session.ts';
 import { pause } from '../../apply/run-timing.ts';
 import { askedPort } from '../../desired/endpoints.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
@@ -22,23 +22,22 @@ import { meshwright } from '../../model/text/command.ts';
 import { labelled, named, prose } from '../../model/text/prose.ts';
 import { streamCommand } from '../../node/endpoint/ask-endpoint.ts';
 import { readStream, type StreamReading, type TimedAnswer, type TimedPiece } from '../../node/endpoint/read-stream.ts';
-import { mutatingCommand } from '../../node/root-script.ts';
 import { diagnoseSudo } from '../../remote/keys/password-login.ts';
-import { type BenchRound, type BenchWish, benchLevel, benchText } from '../../report/bench-text.ts';
+import { printedText } from '../../remote/remote.ts';
+import { type BenchRound, type BenchSettings, benchLevel, benchText } from '../../report/bench-text.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
 import { closeAll, openSessions, openTargets } from '../cluster/ssh-targets.ts';
 import { partsOf, placementsNamed, tokenRequestOf } from '../cluster/targets.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { measureCables, readSeconds } from '../look/measure-cables.ts';
 import { fleetAsItRuns } from '../ranks/where-they-run.ts';
-import { diagnosticsJson, logFindings, pageFor, showResult, withProgress } from '../terminal/console.ts';
+import { diagnosticsJson, type Ended, logFindings, pageFor, withProgress } from '../terminal/console.ts';
 import { endedOnAbort, exitOfSignal } from '../terminal/signals.ts';
 import { type Run, readCountOption, textOption, usageError, type VerbBody } from '../verb.ts';
 
 /** macOS's sshd allows ten channels per connection (MaxSessions in sshd_config), and power sampling needs one. */
 const mostAtOnce = 8;
 
-/** `bench PLACEMENT`: measures how fast a placement answers one request and several in parallel. */
 export const bench: VerbBody = async (run) => {
   if (run.own['cables'] === true) return benchCables(run);
   if (run.own['out'] !== undefined || run.own['seconds'] !== undefined) {
@@ -51,18 +50,18 @@ export const bench: VerbBody = async (run) => {
   const ways = openTargets(run, cluster);
   const placement = wantedPlacement(run, await fleetAsItRuns(run, cluster, ways));
   const { driver } = partsOf(fleet, placement).runtime;
-  const wish = benchWish(typed, { placement, driver });
+  const settings = benchSettings(typed, { placement, driver });
   const members = placement.nodes.flatMap((name) => fleet.nodes.find((node) => node.name === name) ?? []);
   const sessions = await openSessions(run, ways, members);
   return endedOnAbort(
     run.signal,
     () => closeAll(sessions),
-    () => measure(run, { wish, placement, fleet, sessions }),
+    () => measure(run, { settings, placement, fleet, sessions }),
   );
 };
 
 /** @throws FleetError `cli/usage` */
-function benchCables(run: Run): Promise<ExitCode> {
+function benchCables(run: Run): Promise<Ended> {
   const others = ['requests', 'runs', 'maxTokens', 'words'].filter((name) => run.own[name] !== undefined);
   if (run.words.length > 0 || others.length > 0) {
     throw usageError('--cables measures cables, not a placement.', 'Use it only with --seconds and --out.');
@@ -80,7 +79,7 @@ function benchCables(run: Run): Promise<ExitCode> {
   });
 }
 
-function readTyped(run: Run): Partial<BenchWish> {
+function readTyped(run: Run): Partial<BenchSettings> {
   const text = textOption(run, 'requests');
   const requests = text?.split(',').map((word) => Number(word.trim()));
   if (requests?.some((count) => !Number.isInteger(count) || count < 1 || count > mostAtOnce) === true) {
@@ -115,22 +114,22 @@ function wantedPlacement(run: Run, fleet: DesiredFleet): DesiredPlacement {
 }
 
 interface Measured {
-  readonly wish: BenchWish;
+  readonly settings: BenchSettings;
   readonly placement: DesiredPlacement;
   readonly fleet: DesiredFleet;
   readonly sessions: readonly Session[];
 }
 
-async function measure(run: Run, { wish, placement, fleet, sessions }: Measured): Promise<ExitCode> {
+async function measure(run: Run, { settings, placement, fleet, sessions }: Measured): Promise<Ended> {
   const { runtime, model } = partsOf(fleet, placement);
   const [leader] = sessions;
   if (leader === undefined) throw new Error(`placement ${placement.name} has no leader`);
   const { deadline: deadlineMs } = run.options;
   const target = { session: leader, port: askedPort(placement), request: tokenRequestOf(fleet, placement), deadlineMs };
-  const parts = ['warm-up', ...wish.requests.map(inParallel)].map((name) => ({ name }));
+  const parts = ['warm-up', ...settings.requests.map(inParallel)].map((name) => ({ name }));
   const { levels, isCounted, diagnostics } = await withProgress(run.console, ['asking', parts], (done) =>
     runLevels({
-      ...wish,
+      ...settings,
       target,
       sessions,
       nonce: randomBytes(4).toString('hex'),
@@ -140,21 +139,21 @@ async function measure(run: Run, { wish, placement, fleet, sessions }: Measured)
     }),
   );
   const interrupted = exitOfSignal(run.signal);
-  const told = [
-    ...beyondParallel(wish, { placement, driver: runtime.driver }),
+  const problems = [
+    ...beyondParallel(settings, { placement, driver: runtime.driver }),
     ...diagnostics,
     ...(interrupted === undefined ? [] : [cutShort(placement)]),
   ];
-  logFindings(run, told);
+  logFindings(run, problems);
   const { name, transport, nodes } = placement;
   const about = { placement: name, model: model.name, runtime: runtime.name, transport, nodes };
-  const { words, maxTokens, ...counts } = wish;
+  const { words, maxTokens, ...counts } = settings;
   // Models are also identified by their repository and source, because names in the file are arbitrary.
   const names = [model.name, model.repository ?? '', ...Object.values(model.source).map(String)];
   const published = publishedFor(names, nodes.length);
-  showResult(
-    run,
-    () => ({
+  return {
+    exit: interrupted ?? codeFor(levels),
+    document: {
       ...documentHead(run.console),
       ...about,
       ...counts,
@@ -162,12 +161,11 @@ async function measure(run: Run, { wish, placement, fleet, sessions }: Measured)
       tokensAre: isCounted ? 'counted-by-runtime' : 'pieces-of-text',
       levels: levels.length === 0 ? null : levels,
       published: published.map(({ words: _words, ...one }) => one),
-      diagnostics: diagnosticsJson(run.console, told),
-    }),
-    () => benchText({ ...about, ...wish, levels, isCounted, published }, pageFor(run.console)),
-    told,
-  );
-  return interrupted ?? codeFor(levels);
+      diagnostics: diagnosticsJson(run.console, problems),
+    },
+    text: benchText({ ...about, ...settings, levels, isCounted, published }, pageFor(run.console)),
+    findings: problems,
+  };
 }
 
 const inParallel = (requests: number): string => `${requests} in parallel`;
@@ -183,7 +181,6 @@ function codeFor(levels: readonly BenchLevel[]): ExitCode {
   return levels.some(({ failed }) => failed > 0) ? exitCode.partial : exitCode.done;
 }
 
-/** The properties of a placement that limit a benchmark. */
 export interface BenchSubject {
   readonly placement: Pick<DesiredPlacement, 'name' | 'contextTokens' | 'parallel'>;
   readonly driver: DesiredRuntime['driver'];
@@ -200,7 +197,7 @@ const frameTokens = 96;
  * as many tokens as its context.
  * @throws FleetError `cli/usage` if the typed question and answer do not fit in the context
  */
-export function benchWish(typed: Partial<BenchWish>, { placement, driver }: BenchSubject): BenchWish {
+export function benchSettings(typed: Partial<BenchSettings>, { placement, driver }: BenchSubject): BenchSettings {
   const { name, contextTokens, parallel } = placement;
   const most = hasParallel(driver) ? parallel : Number.POSITIVE_INFINITY;
   const requests = typed.requests ?? usual.requests.filter((count) => count <= most);
@@ -217,7 +214,10 @@ export function benchWish(typed: Partial<BenchWish>, { placement, driver }: Benc
 }
 
 /** A notice if more parallel requests were typed than the placement answers. */
-export function beyondParallel({ requests }: BenchWish, { placement, driver }: BenchSubject): readonly Diagnostic[] {
+export function beyondParallel(
+  { requests }: BenchSettings,
+  { placement, driver }: BenchSubject,
+): readonly Diagnostic[] {
   const { name, parallel } = placement;
   const beyond = requests.filter((count) => count > parallel);
   if (!hasParallel(driver) || beyond.length === 0) return [];
@@ -232,7 +232,7 @@ export function beyondParallel({ requests }: BenchWish, { placement, driver }: B
 const hasParallel = (driver: BenchSubject['driver']): boolean =>
   driverOf({ driver }).keys.ofPlacements.includes('parallel');
 
-interface BenchRun extends BenchWish {
+interface BenchRun extends BenchSettings {
   readonly target: BenchTarget;
   /** All Macs of the placement, whose power is sampled. */
   readonly sessions: readonly Session[];
@@ -366,21 +366,16 @@ async function sampleNode(session: Session, stopped: AbortSignal): Promise<Power
 async function sampleOnce(session: Session): Promise<PowerReading> {
   const unknown = (reason: string): PowerReading => ({ kind: 'unknown', node: session.node, reason });
   const limits = { name: 'power-sample', deadlineMs: sampleDeadlineMs, maxBytes: powerMaxBytes };
-  const asked = await session.ask((rootPrefix) => {
-    const script = powerScript(rootPrefix);
-    return { ...limits, command: mutatingCommand(rootPrefix), script, stdin: Buffer.from(script) };
-  });
+  const asked = await session.ask(rootScript(limits, powerScript));
   if (asked.kind === 'unreached') return unknown(plainText(asked.diagnostics[0].detail));
-  const { exit, stdout, stderr } = asked.result;
-  const [said, problem] = [stdout, stderr].map((bytes) => Buffer.from(bytes).toString());
-  const sudo = diagnoseSudo(session.node, session.user, exit, problem ?? '');
+  const { exit, stdout, stderr } = printedText(asked.result);
+  const sudo = diagnoseSudo(session.node, session.user, exit, stderr);
   if (sudo !== undefined) return unknown(plainText(sudo.detail));
-  const watts = isSuccess(exit) ? parsePower(said ?? '') : undefined;
+  const watts = isSuccess(exit) ? parsePower(stdout) : undefined;
   if (watts !== undefined) return { kind: 'watts', watts };
   return unknown(isSuccess(exit) ? 'powermetrics printed no combined power' : `powermetrics: ${exitText(exit)}`);
 }
 
-/** The target of the requests, and their deadline. */
 interface BenchTarget {
   readonly session: Session;
   readonly port: number;

@@ -84,7 +84,6 @@ export function doublesText(run: Run, clusterFile: string, fleet: DesiredFleet):
 
 const linesOf = (path: string): readonly string[] => (existsSync(path) ? readFileSync(path, 'utf8').split('\n') : []);
 
-/** The fleet with doubles' archives in place of the real ones. */
 export function withDoubles<F extends Programs>(fleet: F, doubles: readonly Doubled[]): F {
   const doubled = <P extends RuntimeSource>(program: P): P => {
     const found = doubles.find((one) => one.program.name === program.name);

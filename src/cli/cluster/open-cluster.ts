@@ -25,7 +25,6 @@ import type { Run } from '../verb.ts';
 import { doublesText } from './doubles.ts';
 import { withGatewayProgram } from './gateway-program.ts';
 
-/** The cluster file and its lock, with all their problems. */
 export interface JudgedFiles {
   /** Finds a key's source range by its JSON pointer; absent if the file has errors. */
   readonly whereIs?: LoadedCluster['whereIs'];
@@ -40,7 +39,6 @@ export interface JudgedFiles {
   readonly sources: Readonly<Record<string, string>>;
 }
 
-/** A valid cluster file with its lock. */
 export interface OpenedCluster extends Pick<JudgedFiles, 'path' | 'lockPath' | 'lock' | 'whereIs'> {
   readonly fleet: DesiredFleet;
   /** Warnings about both files. Without `--json`, they have already been shown. */
@@ -98,7 +96,7 @@ export function openCluster(run: Run): OpenedCluster {
   const { path, shown, lockPath, fleet, lock, diagnostics, sources, whereIs } = judgeFiles(run);
   refuseErrors(diagnostics, sources);
   if (!fleet) throw failure('yaml/syntax', { detail: `${shown} does not describe a cluster.` }, { sources });
-  if (!run.options.json) tellWarnings(run, shown, diagnostics);
+  if (!run.options.json) showWarnings(run, shown, diagnostics);
   if (!run.options.json) run.console.err(doublesText(run, path, fleet));
   const judged = withGatewayProgram(judgeHolds(fleet, Date.now()));
   return { path, lockPath, fleet: judged, lock, whereIs, warnings: diagnostics };
@@ -118,7 +116,7 @@ export const refuseErrors: typeof refuseAny = (diagnostics, sources) =>
   );
 
 /** Only counts warnings about the file's contents, but immediately shows who else can change the file. */
-function tellWarnings(run: Run, shown: string, diagnostics: readonly Diagnostic[]): void {
+function showWarnings(run: Run, shown: string, diagnostics: readonly Diagnostic[]): void {
   const isUrgent = (one: Diagnostic): boolean => hasTrait(one, 'urgent');
   showDiagnostics(run.console, diagnostics.filter(isUrgent));
   const others = diagnostics.filter((one) => !isUrgent(one));
@@ -128,11 +126,9 @@ function tellWarnings(run: Run, shown: string, diagnostics: readonly Diagnostic[
   );
 }
 
-/** The path of a lock file. */
 export interface LockPlace {
   /** Absolute path. */
   readonly path: string;
-  /** The displayed path. */
   readonly shown: string;
 }
 
@@ -181,42 +177,18 @@ export const simLockPlace = (folder: string): LockPlace => ({
 export const lockPlaceOf = (run: Run, { path, lockPath }: Pick<OpenedCluster, 'path' | 'lockPath'>): LockPlace =>
   run.options.sim ? simLockPlace(simFolder(run.env, path)) : { path: lockPath, shown: shownPath(run.folder, lockPath) };
 
-/** The object that reads and writes a run's lock. */
 export function openKeeper(run: Run, opened: OpenedCluster): LockKeeper {
   const place = lockPlaceOf(run, opened);
   return createLockKeeper({ ...place, lock: run.options.sim ? readLock(place) : opened.lock });
 }
 
-/** Reads and writes a run's lock. */
-export interface LockKeeper extends LockPlace {
-  /** The keys pinned for a name. */
-  readonly pins: (name: string) => readonly HostKey[];
-  /** The FileVault keys pinned for a name. */
-  readonly prebootPins: (name: string) => readonly HostKey[];
-  /**
-   * Pins a key and writes the file. `isReplacing` drops all other keys of the name, including FileVault keys, because
-   * the Mac may be a different one. Pins that another process wrote for other names are kept.
-   * @throws FleetError `enroll/pins-changed` if another process changed this name's pins, `cli/cannot-write`
-   */
-  readonly pin: (name: string, key: HostKey, isReplacing: boolean) => Promise<void>;
-  /**
-   * Pins a Mac's FileVault key, replacing a key of the same type; `isReplacing` drops all other FileVault keys.
-   * @throws FleetError `cli/cannot-write`
-   */
-  readonly pinPreboot: (name: string, key: HostKey, isReplacing: boolean) => Promise<void>;
-  /** Drops a Mac's FileVault keys. @throws FleetError `cli/cannot-write` */
-  readonly forgetPreboot: (name: string) => Promise<void>;
-  /** The recorded identity of each node's Mac. */
-  readonly identities: () => Readonly<Record<string, Digest>>;
-  /** Records the identity of a node's Mac, replacing any earlier one. @throws FleetError `cli/cannot-write` */
-  readonly recordMac: (node: string, identity: Digest) => Promise<void>;
-}
+export type LockKeeper = ReturnType<typeof createLockKeeper>;
 
 const pinsIn = (lock: ClusterLock, name: string): readonly HostKey[] =>
   Object.hasOwn(lock.hostKeys, name) ? (lock.hostKeys[name] ?? []) : [];
 
 /** A keeper for one lock file. Each pin is written immediately, so that an interruption does not lose any. */
-export function createLockKeeper(at: LockPlace & { readonly lock: ClusterLock }): LockKeeper {
+export function createLockKeeper(at: LockPlace & { readonly lock: ClusterLock }) {
   const { path, shown } = at;
   let { lock } = at;
   const write = async (change: (now: ClusterLock) => ClusterLock): Promise<void> => {
@@ -240,14 +212,25 @@ export function createLockKeeper(at: LockPlace & { readonly lock: ClusterLock })
   return {
     path,
     shown,
-    pins: (name) => pinsIn(lock, name),
-    prebootPins: (name) => lock.prebootKeys?.[name] ?? [],
-    pin: (name, key, isReplacing) => write((now) => pinInto(now, name, key, isReplacing)),
-    identities: () => lock.identities ?? {},
-    recordMac: (node, identity) => write((now) => withOtherMac(now, node, identity)),
-    pinPreboot: (name, key, isReplacing) =>
+    pins: (name: string) => pinsIn(lock, name),
+    prebootPins: (name: string): readonly HostKey[] => lock.prebootKeys?.[name] ?? [],
+    /**
+     * Pins a key. `isReplacing` drops all other keys of the name, including FileVault keys, because the Mac may be a
+     * different one. Pins that another process wrote for other names stay.
+     * @throws FleetError `enroll/pins-changed` if another process changed this name's pins, `cli/cannot-write`
+     */
+    pin: (name: string, key: HostKey, isReplacing: boolean) => write((now) => pinInto(now, name, key, isReplacing)),
+    identities: (): Readonly<Record<string, Digest>> => lock.identities ?? {},
+    /** Replaces any earlier identity of the node. @throws FleetError `cli/cannot-write` */
+    recordMac: (node: string, identity: Digest) => write((now) => withOtherMac(now, node, identity)),
+    /**
+     * Pins a Mac's FileVault key, replacing a key of the same type; `isReplacing` drops all other FileVault keys.
+     * @throws FleetError `cli/cannot-write`
+     */
+    pinPreboot: (name: string, key: HostKey, isReplacing: boolean) =>
       write((now) => withPin(isReplacing ? withoutPreboot(now, name) : now, name, key, 'prebootKeys')),
-    forgetPreboot: (name) => write((now) => withoutPreboot(now, name)),
+    /** Drops a Mac's FileVault keys. @throws FleetError `cli/cannot-write` */
+    forgetPreboot: (name: string) => write((now) => withoutPreboot(now, name)),
   };
 }
 

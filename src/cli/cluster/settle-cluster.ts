@@ -80,8 +80,8 @@ export async function settleCluster(
   const isNew = (name: string): boolean => {
     const runtime = settled.fleet.runtimes.find((one) => one.name === name);
     const file = base.opened.fleet.runtimes.find((one) => one.name === name);
-    const kept = keysOfVersion(base.lock, name, runtime?.rolledBackFrom ?? runtime?.digest);
-    return file === undefined || kept === undefined || !isDeepStrictEqual(kept, keysOf(file, keysByDriver));
+    const recorded = keysOfVersion(base.lock, name, runtime?.rolledBackFrom ?? runtime?.digest);
+    return file === undefined || recorded === undefined || !isDeepStrictEqual(recorded, keysOf(file, keysByDriver));
   };
   refuseErrors([...settled.diagnostics, ...(await missingPrograms(base.opened, run.signal, isNew))]);
   const seen = await readShapes(run, base.opened, settled.fleet);

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { once } from '../../apply/once.ts';
 import { type NodeTarget, openSession, type Session, type SshTarget } from '../../apply/reach/session.ts';
 import { emptyLock } from '../../config/lock.ts';
 import { failure } from '../../diagnostics/diagnose.ts';
@@ -23,32 +24,26 @@ import { type Run, textOption } from '../verb.ts';
 import { type OpenedCluster, openLock, readLock, simLockPlace } from './open-cluster.ts';
 import { fileRequest, isInCi, needTrust } from './trust.ts';
 
-/** A node's SSH target, and the host keys to trust. */
-export interface Settled {
+export interface TrustedTarget {
   readonly target: Target;
   readonly trust: HostKeyTrust;
 }
 
 /** The SSH targets of this run: real nodes, or simulated ones with `--sim`. */
-export interface SshTargets {
-  /** The cluster file's path. */
-  readonly clusterFile: string;
-  /** @throws FleetError if there is no SSH target, for example with a ProxyJump, which the built-in client lacks */
-  readonly settle: (node: Pick<DesiredNode, 'name' | 'host'> & Partial<DesiredNode>) => Promise<Settled>;
-  /** The SSH targets of many nodes, or for each node the reasons why it has none. */
-  readonly toAll: (nodes: readonly DesiredNode[]) => Promise<readonly NodeTarget[]>;
-}
+export type SshTargets = ReturnType<typeof openTargets>;
+
+type TargetNode = Pick<DesiredNode, 'name' | 'host'> & Partial<DesiredNode>;
 
 /** A node's SSH target once the caller has allowed what it asks for. */
 interface Reached {
   readonly requests: readonly TrustRequest[];
-  readonly settle: () => Promise<Settled>;
+  readonly settle: () => Promise<TrustedTarget>;
 }
 
-type Reach = (node: Parameters<SshTargets['settle']>[0]) => Promise<Reached>;
+type ReachNode = (node: TargetNode) => Promise<Reached>;
 
 /** The SSH targets for one run. Reads nothing until the first use. */
-export function openTargets(run: Run, cluster: Pick<OpenedCluster, 'path' | 'lock'>): SshTargets {
+export function openTargets(run: Run, cluster: Pick<OpenedCluster, 'path' | 'lock'>) {
   const reach = run.options.sim ? simulatedTargets(run, cluster.path) : realTargets(run, cluster.path, cluster.lock);
   const unlessNoWay = async <T>(node: NodeName, work: () => Promise<T>): Promise<T | SshTarget> => {
     try {
@@ -63,12 +58,14 @@ export function openTargets(run: Run, cluster: Pick<OpenedCluster, 'path' | 'loc
   };
   return {
     clusterFile: cluster.path,
-    settle: async (node) => {
+    /** @throws FleetError if there is no SSH target, for example with a ProxyJump, which the built-in client lacks */
+    settle: async (node: TargetNode): Promise<TrustedTarget> => {
       const { requests, settle } = await reach(node);
       await needTrust(run, requests);
       return settle();
     },
-    toAll: async (nodes) => {
+    /** The SSH targets of many nodes, or for each node the reasons why it has none. */
+    toAll: async (nodes: readonly DesiredNode[]): Promise<readonly NodeTarget[]> => {
       const reached = await Promise.all(
         nodes.map(async (node) => ({ node: node.name, way: await unlessNoWay(node.name, () => reach(node)) })),
       );
@@ -103,7 +100,7 @@ export function closeAll(sessions: readonly Session[]): void {
 /** Without a simulator, or with a damaged lock, no node is reachable. This ends the run, not each node. */
 const isAboutTheRun = (error: FleetError): boolean => areaOf(error.diagnostics[0]) !== 'ssh';
 
-function realTargets(run: Run, clusterFile: string, lock: HostKeyLock): Reach {
+function realTargets(run: Run, clusterFile: string, lock: HostKeyLock): ReachNode {
   const resolver = createReachResolver(localReachEnv());
   const base = baseLock(run);
   return async (node) => {
@@ -111,7 +108,7 @@ function realTargets(run: Run, clusterFile: string, lock: HostKeyLock): Reach {
     const isTyped = textOption(run, 'identity') !== undefined;
     const key =
       identityFile && !isTyped && fileRequest(run, dirname(clusterFile), identityFile, `the SSH key for ${node.name}`);
-    const reach = await resolver.resolve(wishFor(node, clusterFile));
+    const reach = await resolver.resolve(reachRequest(node, clusterFile));
     const name = lookupName(reach.target.host, reach.target.port);
     const isKnown =
       base === undefined || (base.hostKeys[name] !== undefined && pinsOf(base, name) === pinsOf(lock, name));
@@ -143,7 +140,7 @@ const pinsOf = ({ hostKeys, prebootKeys }: HostKeyLock, name: string): string =>
     )
     .join('at FileVault\n');
 
-function wishFor(node: Parameters<SshTargets['settle']>[0], clusterFile: string): ReachRequest {
+function reachRequest(node: TargetNode, clusterFile: string): ReachRequest {
   return {
     label: node.name,
     host: node.host,
@@ -157,16 +154,14 @@ function keyPath(path: string, clusterFile: string): string {
   return path.startsWith('~/') || isAbsolute(path) ? path : join(dirname(clusterFile), path);
 }
 
-function simulatedTargets(run: Run, clusterFile: string): Reach {
+function simulatedTargets(run: Run, clusterFile: string): ReachNode {
   const folder = simFolder(run.env, clusterFile);
-  let opened: Promise<{ runFile: RunFile; lock: HostKeyLock }> | undefined;
-  const open = async (): Promise<{ runFile: RunFile; lock: HostKeyLock }> => {
+  const open = once(async () => {
     const runFile = await liveRunFile(folder);
     return { runFile, lock: simulatedPins(runFile, openLock(run, simLockPlace(folder))) };
-  };
+  });
   return async (node) => {
-    opened ??= open();
-    const { runFile, lock } = await opened;
+    const { runFile, lock } = await open();
     const one = Object.hasOwn(runFile.nodes, node.name) ? runFile.nodes[node.name] : undefined;
     if (!one) throw changedSince(node.name);
     const target = simulatedTarget(node.name, one, runFile);

@@ -52,7 +52,7 @@ export function namedPlacements(run: Run, among: NamedIn): readonly DesiredPlace
 }
 
 /** True if `--all` was given. @throws FleetError `cli/usage` if there are also names */
-function wantsAll({ own, words }: Run, what: string): boolean {
+export function wantsAll({ own, words }: Pick<Run, 'own' | 'words'>, what: string): boolean {
   if (own['all'] !== true || words.length === 0) return own['all'] === true;
   throw usageError(`${what} names and --all cannot be combined.`, 'Leave out one of them.');
 }
@@ -118,7 +118,6 @@ function whatThereIs({ placements }: DesiredFleet, ask: string, orAll: string): 
   return names.length === 0 ? 'The file has no placements.' : `${ask} (${names.join(', ')})${orAll}.`;
 }
 
-/** The maximum number of names in a hint; further names are only counted. */
 const mostNames = 8;
 
 /**

@@ -26,18 +26,19 @@ export function withThisComputer(run: Run, fleet: DesiredFleet, find = nativePro
     ? readNativeProgram(run.options.sim === true, find)
     : undefined;
   const isUsed = fleet.models.some(isExchanged) || fleet.placements.some(({ nodes }) => nodes.length > 1);
-  const kept = fleet.thunderbolt.links.length > 0 && isUsed ? readMeasuredCables(journalsOf(run, fleet.name)) : [];
-  return withMeasured(run, { ...fleet, ...given({ nativeProgram: program?.toString('base64') }) }, kept, find);
+  const measurements =
+    fleet.thunderbolt.links.length > 0 && isUsed ? readMeasuredCables(journalsOf(run, fleet.name)) : [];
+  return withMeasured(run, { ...fleet, ...given({ nativeProgram: program?.toString('base64') }) }, measurements, find);
 }
 
 /** The fleet with these measurements of its cables. */
 export function withMeasured(
   { options }: Pick<Run, 'options'>,
   fleet: DesiredFleet,
-  kept: readonly NewestMeasurement[],
+  measurements: readonly NewestMeasurement[],
   find = nativeProgram,
 ): DesiredFleet {
   const canMeasure = programPath(options.sim === true, find) !== undefined;
-  const measured = measuredLinks(fleet.thunderbolt.links, kept);
+  const measured = measuredLinks(fleet.thunderbolt.links, measurements);
   return { ...fleet, thunderbolt: { ...fleet.thunderbolt, measured, canMeasure } };
 }

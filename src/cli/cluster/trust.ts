@@ -30,7 +30,6 @@ const publicHosts: readonly string[] = ['huggingface.co', 'github.com', 'api.git
 /** Whether a program without a person runs this command, which then sets `CI` as every CI service does. */
 export const isInCi = ({ env }: Pick<Run, 'env'>): boolean => !['', 'false', undefined].includes(env['CI']);
 
-/** The request for a file that the cluster file names. */
 export const fileRequest = (run: Pick<Run, 'env'>, folder: string, path: string, use: string): TrustRequest => ({
   kind: 'file',
   value: resolve(folder, path.replace(/^~(?=\/|$)/u, homeFolder(run.env))),
@@ -183,11 +182,11 @@ async function askForTrust(run: Run, requests: readonly TrustRequest[]): Promise
   const all = [...requests, ...others];
   const digest = requestsDigest(all, dirname(file));
   const store = trustFile(run);
-  const kept = readStore(store);
-  if (kept[realPath(file)] === digest) return;
+  const stored = readStore(store);
+  if (stored[realPath(file)] === digest) return;
   run.console.err(`${shown} asks for this on your computer:\n${requestLines(all).join('')}`);
   if (!(await askPerson(run, 'Allow this, now and in later runs?'))) throw declined(shown);
-  writingTo(store, () => replaceFile(store, JSON.stringify({ ...kept, [realPath(file)]: digest }), 0o600));
+  writingTo(store, () => replaceFile(store, JSON.stringify({ ...stored, [realPath(file)]: digest }), 0o600));
 }
 
 /** The answers of earlier runs: digests of requests by cluster file. */

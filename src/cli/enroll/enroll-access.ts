@@ -50,19 +50,19 @@ interface AccessWanted {
 /** Checks the SSH key and sudo, installs what is missing, and returns the result of a second check. */
 export async function settleAccess(run: Run, wanted: AccessWanted): Promise<Access> {
   const { node, way } = wanted;
-  const look = async (): Promise<AccessCheck> => {
+  const check = async (): Promise<AccessCheck> => {
     const access = await checkAccess(node.name, way, useLimits(run));
     const diagnostics = await Promise.all(access.diagnostics.map((problem) => withKeyLine(problem, way.target)));
     return { ...access, diagnostics };
   };
-  const first = await look();
+  const first = await check();
   const outcome = await installMissing(run, { ...wanted, access: first });
   if (outcome?.kind !== 'tried') return { ...first, diagnostics: outcome?.diagnostics ?? first.diagnostics };
   const { key, rule } = outcome.answer;
   const installed = given({ key, rule });
   const isInPlace = key !== undefined || rule !== undefined;
   // A wrong password is the only problem reported, because the missing lines are its consequence.
-  const last = isInPlace ? await look() : { ...first, diagnostics: [] };
+  const last = isInPlace ? await check() : { ...first, diagnostics: [] };
   const diagnostics = [...outcome.diagnostics, ...last.diagnostics];
   return { ...last, diagnostics, ...(isInPlace ? { installed } : {}) };
 }

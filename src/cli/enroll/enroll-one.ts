@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { observeFleet } from '../../apply/reach/observe.ts';
 import { interruption, type LogIn, type OpenTarget } from '../../apply/reach/session.ts';
-import { lookAtHostKey, type ShownKey } from '../../apply/unlock-node.ts';
+import { readHostKey, type ShownKey } from '../../apply/unlock-node.ts';
 import { networkText } from '../../desired/addresses.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError, hasTrait } from '../../diagnostics/diagnostic.ts';
@@ -31,13 +31,11 @@ import { useLimits } from '../use-limits.ts';
 import { type Run, textOption } from '../verb.ts';
 import { type Access, settleAccess, trustedTarget } from './enroll-access.ts';
 
-/** The result for one enrolled node. */
 export interface Enrolled extends Omit<EnrollNode, 'diagnostics'> {
   readonly label: string;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The input for enrolling one node. */
 export interface EnrollOne {
   readonly subject: DesiredNode;
   readonly ways: SshTargets;
@@ -65,7 +63,7 @@ async function withHostKey(
     const settled = await ways.settle(subject);
     const { target } = settled;
     const address = lookupName(target.host, target.port);
-    const shown = await lookAtHostKey({ kind: 'way', ...settled }, limits);
+    const shown = await readHostKey({ kind: 'way', ...settled }, limits);
     const seen = { ...base, address, user: target.user, type: shown.key.type, fingerprint: shown.fingerprint };
     return await goOn({ target, address, shown, seen });
   } catch (error) {
@@ -140,13 +138,13 @@ async function settleMac(
 ): Promise<{ readonly access: Access; readonly mac?: JudgedMac }> {
   const { subject: node, keeper, nodes } = one;
   if (!nodes.includes(node)) return { access: await settleAccess(run, { node, way }) };
-  const look = async (logIn: LogIn | undefined): Promise<{ seen: SeenMac; mac: JudgedMac }> => {
-    const seen = await lookAtMac(run, one, way, logIn);
+  const identify = async (logIn: LogIn | undefined): Promise<{ seen: SeenMac; mac: JudgedMac }> => {
+    const seen = await identifyMac(run, one, way, logIn);
     return { seen, mac: judgedMac(node.name, keeper.shown, seen) };
   };
   let before: JudgedMac | undefined;
   const judge = async (logIn: LogIn | undefined): Promise<readonly Diagnostic[]> => {
-    const { seen, mac } = await look(logIn);
+    const { seen, mac } = await identify(logIn);
     before = mac;
     // After a failed password login, its reason is enough, because nothing can be installed either.
     const failures = seen.kind === 'unseen' ? seen.failures.filter((one) => areaOf(one) === 'ssh') : [];
@@ -156,7 +154,7 @@ async function settleMac(
   const access = await settleAccess(run, { node, way, judge });
   const isDoubtful = before?.word === 'wrong' || before?.word === 'unseen';
   if (run.signal.aborted || (access.login !== 'accepted' && !isDoubtful)) return { access };
-  return { access, mac: before ?? (await look(undefined)).mac };
+  return { access, mac: before ?? (await identify(undefined)).mac };
 }
 
 function judgedMac(name: string, lock: string, seen: SeenMac): JudgedMac {
@@ -200,7 +198,6 @@ async function pin(
   }
 }
 
-/** The reason why a key is not trusted. */
 type Refusal = Pick<Enrolled, 'pin' | 'diagnostics'>;
 
 const refusal = (...diagnostics: readonly Diagnostic[]): Refusal => ({ pin: 'refused', diagnostics });
@@ -272,7 +269,7 @@ type SeenMac =
   | { readonly kind: 'unseen'; readonly failures: readonly Diagnostic[] };
 
 /** Identifies a node's Mac and compares it with the file and the lock. Logs in by key unless `logIn` is set. */
-async function lookAtMac(run: Run, one: EnrollOne, way: OpenTarget, logIn: LogIn | undefined): Promise<SeenMac> {
+async function identifyMac(run: Run, one: EnrollOne, way: OpenTarget, logIn: LogIn | undefined): Promise<SeenMac> {
   const { subject: node, nodes } = one;
   const identities = one.keeper.identities();
   const observation = await observeFleet([{ node: node.name, way }], {
@@ -386,28 +383,28 @@ async function takeOver(run: Run, one: ReplaceOne, answering: Answering): Promis
   const way = trustedTarget(target, shown.key, keeper.shown);
   let before: SeenMac | undefined;
   const judge = async (logIn: LogIn | undefined): Promise<readonly Diagnostic[]> => {
-    before = await lookAtMac(run, one, way, logIn);
+    before = await identifyMac(run, one, way, logIn);
     return problemsOf(node.name, before);
   };
   const access = await settleAccess(run, { node, way, isAgreed: true, judge });
-  const told = { ...seen, ...access };
+  const result = { ...seen, ...access };
   // The check before the installation has already reported these problems.
   if (before !== undefined && problemsOf(node.name, before).length > 0) {
-    return { ...told, pin: 'refused', ...(before.kind === 'impossible' ? { mac: 'wrong' as const } : {}) };
+    return { ...result, pin: 'refused', ...(before.kind === 'impossible' ? { mac: 'wrong' as const } : {}) };
   }
-  if (access.login !== 'accepted') return { ...told, pin: 'refused' };
-  const mac = before ?? (await lookAtMac(run, one, way, undefined));
+  if (access.login !== 'accepted') return { ...result, pin: 'refused' };
+  const mac = before ?? (await identifyMac(run, one, way, undefined));
   if (mac.kind === 'impossible' || mac.kind === 'unseen' || run.signal.aborted) {
     const why = run.signal.aborted ? [interruption(node.name)] : problemsOf(node.name, mac);
     const word = mac.kind === 'impossible' ? 'wrong' : 'unseen';
-    return { ...told, pin: 'refused', mac: word, diagnostics: [...access.diagnostics, ...why] };
+    return { ...result, pin: 'refused', mac: word, diagnostics: [...access.diagnostics, ...why] };
   }
   const pin = pinOf(run, one, answering);
   if (pin !== 'kept') await keeper.pin(address, shown.key, true);
   // The old Mac's FileVault key must no longer be trusted to receive a password.
   else if (mac.kind !== 'same') await keeper.forgetPreboot(address);
   if (mac.kind !== 'same') await keeper.recordMac(node.name, mac.identity);
-  return { ...told, pin, mac: mac.kind === 'same' ? 'kept' : mac.kind === 'new' ? 'added' : 'replaced' };
+  return { ...result, pin, mac: mac.kind === 'same' ? 'kept' : mac.kind === 'new' ? 'added' : 'replaced' };
 }
 
 function pinOf({ console }: Run, { keeper }: ReplaceOne, { address, shown }: Answering): Pin {

@@ -31,11 +31,10 @@ import { openTargets } from '../cluster/ssh-targets.ts';
 import { namedTargets } from '../cluster/targets.ts';
 import { type ExitCode, exitCode, firstOf } from '../exit-codes.ts';
 import { findClusterFile } from '../files/places.ts';
-import { diagnosticsJson, logFindings, showDiagnostics, showJson } from '../terminal/console.ts';
+import { diagnosticsJson, type Ended, logFindings, showDiagnostics, showJson } from '../terminal/console.ts';
 import { flagOf, type Run, shownWord, usageError, type VerbBody } from '../verb.ts';
 import { type Enrolled, type EnrollOne, enrollOne, replaceMac } from './enroll-one.ts';
 
-/** `replace NODE`: records the Mac that answers as a node's new Mac. */
 export const replace: VerbBody = async (run) => {
   const opened = openCluster(run);
   const [word, ...more] = run.words;
@@ -104,7 +103,6 @@ export function codeForEnrolled(codes: readonly ExitCode[]): ExitCode {
   return codes.some(isGood) && !codes.every(isGood) ? exitCode.partial : firstOf(codes);
 }
 
-/** The exit code for one node. */
 export function codeOfEnrolled(result: Enrolled): ExitCode {
   if (result.pin === 'declined' || result.pin === 'refused')
     return isLeftThere(result) ? exitCode.failed : exitCode.nothingChanged;
@@ -389,7 +387,6 @@ function cablePart({ thunderbolt }: DesiredFleet, { name, hardware }: DesiredNod
   return [{ title: 'Thunderbolt cables, later', steps: [when, ...lines] }];
 }
 
-/** One node's card, derived from the file only. */
 export const enrollCard = (fleet: DesiredFleet, node: DesiredNode): Card => ({
   node: node.name,
   host: node.host,
@@ -405,7 +402,7 @@ const connecting = ['expect', 'replace', 'user', 'port', 'identity', 'passwordEn
 const pageColumns = 80;
 
 /** `enroll --card`: prints the manual steps at each of these Macs, one page each, derived from the file only. */
-export function showCards(run: Run): ExitCode {
+export function showCards(run: Run): Ended {
   const typed = connecting.find((name) => run.own[name] !== undefined);
   if (typed !== undefined) {
     throw usageError(
@@ -416,16 +413,15 @@ export function showCards(run: Run): ExitCode {
   const { fleet } = openCluster(run);
   const words = run.own['all'] === true ? namedTargets(run, fleet) : run.words;
   const cards = targetedNodes(run, fleet, words).map((node) => enrollCard(fleet, node));
-  if (run.options.json) {
-    showJson(run.console, { formatVersion: 1, cards: cards.map((card) => enrollCardJson(card, run.console)) });
-    return exitCode.done;
-  }
   const { isSimulated } = run.console;
   const columns = Math.min(pageColumns, run.console.columns);
   // A form feed makes a printer start a new page. A terminal shows a line instead.
   const between = run.console.isOutTty ? `${'-'.repeat(columns)}\n` : '\f';
-  run.console.out(cards.map((card) => enrollCardText(card, { columns, isSimulated })).join(between));
-  return exitCode.done;
+  return {
+    exit: exitCode.done,
+    document: { formatVersion: 1, cards: cards.map((card) => enrollCardJson(card, run.console)) },
+    text: cards.map((card) => enrollCardText(card, { columns, isSimulated })).join(between),
+  };
 }
 
 /** The card as a page to print, in ASCII, at most this many columns wide. */

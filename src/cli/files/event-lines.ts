@@ -11,7 +11,6 @@ import type { StepOutcome } from '../../model/step.ts';
 import { subjectNodes, subjectText } from '../../model/subject.ts';
 import type { RemoteEvent } from '../../remote/remote.ts';
 
-/** The events in the log of a command. */
 export type LogEvent =
   | RunEvent
   | RemoteEvent
@@ -19,13 +18,11 @@ export type LogEvent =
   | { readonly kind: 'verb-ended'; readonly exit: number }
   /** A plan before its run, or the final check after it. */
   | { readonly kind: 'plan'; readonly plan: Plan }
-  /** A finding of the command. */
   | { readonly kind: 'finding'; readonly diagnostic: Diagnostic };
 
 /** Log levels, lowest first. */
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
-/** A log level. */
 export type LogLevel = (typeof logLevels)[number];
 
 /** One log line, without its time and run. */
@@ -42,7 +39,6 @@ const levelOf: Readonly<Record<Severity, LogLevel>> = { error: 'error', warning:
 
 type Fields = NonNullable<EventLine['fields']>;
 
-/** The single line of an event, as a list. */
 function line(event: LogEvent, level: LogLevel, msg: string, fields?: Fields): readonly EventLine[] {
   const node = 'node' in event ? event.node : undefined;
   return [{ level, event: event.kind, ...given({ node }), msg, ...given({ fields }) }];

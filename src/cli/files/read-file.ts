@@ -19,7 +19,6 @@ interface FileOwners extends FileOwner {
   readonly folders: readonly (FileOwner & { readonly path: string })[];
 }
 
-/** A file that was read. */
 export interface ReadFile extends FileOwners {
   readonly bytes: Uint8Array;
   /** The bytes decoded as UTF-8, for quoting lines. */

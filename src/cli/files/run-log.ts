@@ -8,14 +8,8 @@ import { eventLines, type LogEvent, type LogLevel } from './event-lines.ts';
 import { cannotWrite, writingTo } from './write-file.ts';
 
 /** The log of one command, for audits: actions and observations as JSON lines (`schemas/log-line.schema.json`). */
-export interface RunLog {
-  /** Returns the name of the next journal; the first name is also the `run` of each log line. */
-  readonly nextRunId: () => string;
-  /** Appends an event's lines to the file before it returns. */
-  readonly write: (event: LogEvent) => void;
-}
+export type RunLog = ReturnType<typeof openRunLog>;
 
-/** The command and file of a log. */
 interface RunLogOptions {
   /** Absolute path. */
   readonly path: string;
@@ -35,7 +29,7 @@ const secretPaths = secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${nam
  * Opens a log and writes its first line. If the log cannot be written, the command ends before anything is sent.
  * @throws FleetError `cli/cannot-write`
  */
-export function openRunLog({ path, level, verb, version, secrets, onLost }: RunLogOptions): RunLog {
+export function openRunLog({ path, level, verb, version, secrets, onLost }: RunLogOptions) {
   const runId = newRunId(new Date());
   const destination = pino.destination({ dest: openOwn(path), sync: true });
   const state: { isStarted: boolean; error?: Error } = { isStarted: false };
@@ -65,11 +59,13 @@ export function openRunLog({ path, level, verb, version, secrets, onLost }: RunL
   state.isStarted = true;
   let isNamed = false;
   return {
-    nextRunId: () => {
+    /** Returns the name of the next journal; the first name is also the `run` of each log line. */
+    nextRunId: (): string => {
       const next = isNamed ? newRunId(new Date()) : runId;
       isNamed = true;
       return next;
     },
+    /** Appends an event's lines to the file before it returns. */
     write,
   };
 }

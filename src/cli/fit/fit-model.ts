@@ -15,7 +15,7 @@ import { knownNames, type NamedModel, namedModel } from '../../drivers/known/kno
 import type { PublishedBuild } from '../../drivers/known/models.ts';
 import { driverOf, isDriver, keysByDriver } from '../../drivers/registry.ts';
 import type { DesiredFleet, DesiredModel, DesiredNode, DesiredRuntime, DriverName } from '../../model/desired.ts';
-import type { FitFleet, ModelFit } from '../../model/fit.ts';
+import type { FitFleet } from '../../model/fit.ts';
 import { given } from '../../model/given.ts';
 import { listText } from '../../model/lists.ts';
 import { macIdOf, macModel } from '../../model/macs.ts';
@@ -317,13 +317,8 @@ export function moreLike(macs: readonly FitNode[]): readonly FitNode[] {
 const example = prose`For example: ${meshwright('fit', './models/tiny', '--on', '2xMac15,14:512GB')}`;
 const usualContext = '8k';
 
-/** The result, and the published sizes if it is based on them. */
-interface AnsweredFit extends ModelFit {
-  readonly published?: PublishedBuild;
-}
-
 /** Calculates whether a model fits on Macs; contacts no node. @throws FleetError `cli/usage`, `model/shape-unknown` */
-export async function fitModel(run: Run): Promise<AnsweredFit> {
+export async function fitModel(run: Run) {
   const [word, another] = run.words;
   if (word === undefined) throw usageError('No model was specified.', example);
   if (another !== undefined)
@@ -335,14 +330,14 @@ export async function fitModel(run: Run): Promise<AnsweredFit> {
   if (isInFile && findClusterFile(run.options.file, run.env, run.folder) === undefined) throw unknownName(word);
   const file = isAboutFile ? fileOf(run) : undefined;
   const macs = readMacs(words, file?.fleet);
-  const wish = { ...readWish(run), ...(await readRuntime(run, word, file)) };
+  const settings = { ...readSettings(run), ...(await readRuntime(run, word, file)) };
   const subject = known === undefined ? await subjectOf(run, word, file) : publishedSubject(known);
-  const driver = driverFor(run, wish.driver, subject.shape);
+  const driver = driverFor(run, settings.driver, subject.shape);
   const fleet = await fleetFor(run, subject, macs, file);
   const more = file === undefined ? moreLike(macs) : [];
   const links = file !== undefined && areDeclared(macs, file) ? file.fleet.thunderbolt.links : undefined;
   const { published, ...asked } = subject;
-  const found = judgeModelFit({ ...asked, macs, more, fleet, ...given({ links }) }, { ...wish, driver });
+  const found = judgeModelFit({ ...asked, macs, more, fleet, ...given({ links }) }, { ...settings, driver });
   return { ...found, ...given({ published }) };
 }
 
@@ -369,14 +364,13 @@ const unknownName = (word: string): Error =>
 const areDeclared = (macs: readonly FitNode[], { fleet: { nodes } }: FitFile): boolean =>
   macs.every(({ name }) => nodes.some((node) => node.name === name));
 
-/** The cluster file with its lock's values. */
 function fileOf(run: Run): FitFile {
   const { path, fleet, lock } = openCluster(run);
   const baseFolder = dirname(path);
   return { fleet: settleFleet(fleet, lock, { archives: {}, folders: {} }, baseFolder, keysByDriver).fleet, baseFolder };
 }
 
-function readWish(run: Run): Omit<FitHow, 'driver'> {
+function readSettings(run: Run): Omit<FitHow, 'driver'> {
   const [context, sharding] = [textOption(run, 'context') ?? usualContext, textOption(run, 'sharding')];
   const tokens = contextTokens(context);
   if (tokens === undefined)
@@ -403,14 +397,14 @@ async function fleetFor(
 ): Promise<FitFleet> {
   if (file === undefined) return { system: {}, nodes: macs, runtimes: [], models: [], placements: [] };
   const { system, nodes, runtimes, models, placements } = file.fleet;
-  const isMeant = (node: string): boolean => macs.some(({ name }) => name === node);
+  const isChosen = (node: string): boolean => macs.some(({ name }) => name === node);
   const beside = placements.filter(
-    (one) => one.model !== subject && one.state === 'serving' && one.nodes.some(isMeant),
+    (one) => one.model !== subject && one.state === 'serving' && one.nodes.some(isChosen),
   );
   const others = models.filter(({ name }) => beside.some((one) => loadedModels(one).includes(name)));
   return {
     system,
-    nodes: [...macs, ...(areDeclared(macs, file) ? nodes.filter(({ name }) => !isMeant(name)) : [])],
+    nodes: [...macs, ...(areDeclared(macs, file) ? nodes.filter(({ name }) => !isChosen(name)) : [])],
     runtimes,
     models: await withShapes(run, others, file.baseFolder),
     placements: beside,

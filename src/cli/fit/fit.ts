@@ -31,7 +31,7 @@ import { nodesText } from '../../report/nodes-text.ts';
 import { counted, fitLines, hang, type Page, padEnd, pageText, type Tone } from '../../report/page.ts';
 import { budgetWords } from '../../report/plan/memory-lines.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
-import { diagnosticsJson, pageFor, showDiagnostics, showJson } from '../terminal/console.ts';
+import { diagnosticsJson, type Ended, pageFor, showDiagnostics, showJson } from '../terminal/console.ts';
 import { flagOf, type Run, usageError, type VerbBody } from '../verb.ts';
 import { fitModel } from './fit-model.ts';
 
@@ -60,21 +60,19 @@ const modelOptions = ['on', 'context', 'requests', 'sharding', 'runtime', 'mlxLm
 
 type FoundFit = Awaited<ReturnType<typeof fitModel>>;
 
-/** Checks whether a model fits on Macs. */
-async function fitOnMacs(run: Run): Promise<ExitCode> {
+async function fitOnMacs(run: Run): Promise<Ended> {
   if (run.words.length === 0 && run.own['on'] === undefined)
     throw usageError('Enter either --mesh, or a model and --on.', example);
   const found = await fitModel(run);
-  if (run.options.json) showJson(run.console, modelDocument(found));
-  else run.console.out(modelFitText(found, pageFor(run.console)));
-  return canRun(found) ? exitCode.done : exitCode.failed;
+  const exit = canRun(found) ? exitCode.done : exitCode.failed;
+  return { exit, document: modelDocument(found), text: modelFitText(found, pageFor(run.console)) };
 }
 
 function modelDocument(found: FoundFit): FitDocument {
-  const { published, shape, nodes, verdict, problems, doubts, pace, mlxLm, exo, advice, ...wish } = found;
+  const { published, shape, nodes, verdict, problems, doubts, pace, mlxLm, exo, advice, ...settings } = found;
   return {
     formatVersion: 1,
-    ...wish,
+    ...settings,
     fits: canRun(found),
     verdict,
     problems,
@@ -104,7 +102,6 @@ const publishedJson = ({ repository, bytes, isRounded, source }: PublishedBuild)
   source,
 });
 
-/** Checks whether Macs can be fully meshed. */
 async function fitCables(run: Run): Promise<ExitCode> {
   const found = fitMesh(wantedMacs(run));
   const diagnostics = findings(found);
@@ -213,7 +210,7 @@ function headLines(fit: FoundFit, page: Page): readonly string[] {
   const on = nodesText(nodes.map(({ node }) => node));
   const verdictText = problems.length > 0 ? 'cannot run this way' : verdictWords[verdict];
   const tone: Tone = canRun(fit) ? (verdict === 'fits' ? 'good' : 'warn') : 'bad';
-  const wish = [
+  const settings = [
     `${tokensText(fit.contextTokens)} of context`,
     `${counted(fit.parallel, 'request')} in parallel`,
     fit.sharding === undefined ? driverText(fit) : `${driverText(fit)}, ${fit.sharding}`,
@@ -221,7 +218,7 @@ function headLines(fit: FoundFit, page: Page): readonly string[] {
   return [
     ...fitLines(escapeText(`${model} on ${on} ${verdictText}.`), page.columns).map((line) => page.paint(tone, line)),
     ...[...problems, ...fit.doubts, fit.pace ?? []].flat().flatMap((problem) => fitLines(problem, page.columns)),
-    ...fitLines(`${shapeText(fit.shape)}; ${wish.join('; ')}.`, page.columns),
+    ...fitLines(`${shapeText(fit.shape)}; ${settings.join('; ')}.`, page.columns),
     ...(fit.published === undefined ? [] : publishedLines(fit.published, page)),
   ];
 }

@@ -33,7 +33,7 @@ import { type OpenedCluster, openCluster } from '../cluster/open-cluster.ts';
 import { openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
 import { codeForNodes, type ExitCode, exitCode, type NodeVerdict, verdictOf } from '../exit-codes.ts';
 import { journalsOf } from '../files/places.ts';
-import { isLive, liveBlock, pageFor, showJson, withProgress } from '../terminal/console.ts';
+import { type Ended, isLive, liveBlock, pageFor, withProgress } from '../terminal/console.ts';
 import { exitOfSignal } from '../terminal/signals.ts';
 import { timingFor } from '../use-limits.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
@@ -57,14 +57,20 @@ export const cables: VerbBody = async (run) => {
   if (isWatch) return guideHands(run, cluster, ways);
   if (isIdentify) return identifyPlugs(run, cluster, ways);
   if (isMeasure) return measureCables(run, { cluster, ways, seconds });
-  const observation = await lookAtCables(run, cluster, ways);
+  const observation = await observeCables(run, cluster, ways);
   const measured = readMeasuredCables(journalsOf(run, cluster.fleet.name));
   const work = cableWork(cluster.fleet, observation, measured);
-  showCables(run, cluster, work);
-  return codeForCables(cluster.fleet, observation, work);
+  return {
+    exit: codeForCables(cluster.fleet, observation, work),
+    document: cablesDocument(run, cluster, work),
+    text: cablesText(cluster.fleet, work, pageFor(run.console)),
+  };
 };
 
-const lookAtCables = (run: Run, { fleet }: OpenedCluster, ways: SshTargets): Promise<FleetObservation> =>
+const cablesDocument = ({ console }: Run, { fleet, warnings }: OpenedCluster, work: CableWork) =>
+  cablesJson({ desired: fleet, work, diagnostics: [...warnings, ...work.loops, ...work.findings] }, console);
+
+const observeCables = (run: Run, { fleet }: OpenedCluster, ways: SshTargets): Promise<FleetObservation> =>
   observeNodes(run, fleet.nodes, ways, { ...shownOnly(run), facts: cableFacts });
 
 /** Reports each receptacle that is plugged in or unplugged, until the run is interrupted. */
@@ -76,9 +82,8 @@ async function identifyPlugs(run: Run, cluster: OpenedCluster, ways: SshTargets)
       run.console.err('Plug or unplug a cable to see its receptacle here. Press Ctrl-C to stop.\n');
       return false;
     }
-    const [was, is] = [before, check].map(({ work }) => work.examination.cabling.rack);
-    if (was === undefined || is === undefined) return false;
-    const { plugged, unplugged } = plugChanges(was, is);
+    const rackOf = ({ work }: CableCheck) => work.examination.cabling.rack;
+    const { plugged, unplugged } = plugChanges(rackOf(before), rackOf(check));
     const lines = [
       ...unplugged.flatMap((plug) => identifyLines(plug, false, page)),
       ...plugged.flatMap((plug) => identifyLines(plug, true, page)),
@@ -93,30 +98,30 @@ async function identifyPlugs(run: Run, cluster: OpenedCluster, ways: SshTargets)
  * Guides a person at the rack until every link matches the file. A terminal redraws the last lines; other outputs get
  * one line per change. With `--json`, only the final state is printed, as one document.
  */
-async function guideHands(run: Run, cluster: OpenedCluster, ways: SshTargets): Promise<ExitCode> {
+async function guideHands(run: Run, cluster: OpenedCluster, ways: SshTargets): Promise<ExitCode | Ended> {
   const stageOf = ({ observation, work, isWhole }: CableCheck): Stage => {
     if (codeForCables(cluster.fleet, observation, work) !== exitCode.done) return 'open';
     return isWhole ? 'done' : 'to-confirm';
   };
-  const tell = run.options.json === true ? () => undefined : teller(run, cluster);
+  const printChanges = run.options.json === true ? () => undefined : changePrinter(run, cluster);
   const last = await watchCables(run, cluster, ways, (check, before) => {
     const stage = stageOf(check);
-    tell(check, before, stage);
+    printChanges(check, before, stage);
     return stage === 'done';
   });
   if (last === undefined) return exitOfSignal(run.signal) ?? exitCode.failed;
   const { observation, work } = last;
-  if (run.options.json === true) showCables(run, cluster, work);
-  return exitOfSignal(run.signal) ?? codeForCables(cluster.fleet, observation, work);
+  const exit = exitOfSignal(run.signal) ?? codeForCables(cluster.fleet, observation, work);
+  return { exit, document: cablesDocument(run, cluster, work), text: '' };
 }
 
 /** `to-confirm`: the receptacles are right, and the next check reads all cable facts. */
 type Stage = 'open' | 'to-confirm' | 'done';
 
-type Tell = (check: CableCheck, before: CableCheck | undefined, stage: Stage) => void;
+type PrintChanges = (check: CableCheck, before: CableCheck | undefined, stage: Stage) => void;
 
 /** Returns a function that prints the changes since the last check and, below them, the next moves. */
-function teller({ console }: Run, { fleet }: OpenedCluster): Tell {
+function changePrinter({ console }: Run, { fleet }: OpenedCluster): PrintChanges {
   const page = pageFor(console);
   const showBlock = liveBlock(console);
   let shown: readonly (readonly string[])[] = [];
@@ -142,19 +147,10 @@ function newFindings(check: CableCheck, before: CableCheck | undefined) {
   const failures = Object.values(check.observation.failures).flat();
   const keyOf = ({ code, subject, detail }: Diagnostic): string =>
     [code, subjectText(subject), plainText(detail)].join('\n');
-  const told = new Set([...(before?.work.findings ?? []), ...failures].map(keyOf));
-  const isNew = (one: Diagnostic): boolean => !told.has(keyOf(one)) && !failures.some(({ code }) => code === one.code);
+  const reported = new Set([...(before?.work.findings ?? []), ...failures].map(keyOf));
+  const isNew = (one: Diagnostic): boolean =>
+    !reported.has(keyOf(one)) && !failures.some(({ code }) => code === one.code);
   return mergeFindings(check.work.findings.filter(isNew));
-}
-
-/** Prints the result of `cables` as a page or as one JSON document. */
-function showCables(run: Run, cluster: OpenedCluster, work: CableWork): void {
-  if (run.options.json) {
-    const diagnostics = [...cluster.warnings, ...work.loops, ...work.findings];
-    showJson(run.console, cablesJson({ desired: cluster.fleet, work, diagnostics }, run.console));
-    return;
-  }
-  run.console.out(cablesText(cluster.fleet, work, pageFor(run.console)));
 }
 
 const gravity: readonly NodeVerdict[] = ['wrong', 'unjudged', 'hands', 'fine'];
@@ -209,7 +205,6 @@ function lostLines(check: CableCheck, before: CableCheck | undefined, page: Page
   ];
 }
 
-/** One check of the rack, with the remaining moves. */
 interface CableCheck {
   readonly observation: FleetObservation;
   readonly work: CableWork;
@@ -249,34 +244,34 @@ async function watchCables(
     patienceMs,
   });
   let before: CableCheck | undefined;
-  let told: CableCheck | undefined;
+  let trusted: CableCheck | undefined;
   let isDone = false;
   try {
     while (!isDone && !signal.aborted) {
-      const check = await lookOnce(run, cluster, { fleet, before });
+      const check = await checkOnce(run, cluster, { fleet, before });
       if (signal.aborted) break;
-      const isTold = isTrusted(check, before);
-      isDone = isTold && onCheck(check, told);
-      told = isTold ? check : told;
+      const isShown = isTrusted(check, before);
+      isDone = isShown && onCheck(check, trusted);
+      trusted = isShown ? check : trusted;
       before = check;
       if (!isDone) await pause(gatePollMs, signal);
     }
   } finally {
     fleet.close();
   }
-  return told;
+  return trusted;
 }
 
-async function lookOnce(
+async function checkOnce(
   run: Run,
   { fleet: desired }: OpenedCluster,
   { fleet, before }: { readonly fleet: FleetWatch; readonly before: CableCheck | undefined },
 ): Promise<CableCheck> {
   const names = desired.nodes.map(({ name }) => name);
   const isWhole = before === undefined || before.isChanged || isWaiting(before.work);
-  const look = (): Promise<FleetObservation> => fleet.look(isWhole ? 'whole' : 'often');
+  const observe = (): Promise<FleetObservation> => fleet.observe(isWhole ? 'whole' : 'often');
   const isFirst = before === undefined;
-  const observation = await (isFirst ? withProgress(run.console, ['observing', desired.nodes], look) : look());
+  const observation = await (isFirst ? withProgress(run.console, ['observing', desired.nodes], observe) : observe());
   const lost = names.filter((name) => (observation.failures[name] ?? []).length > 0);
   const work = cableWork(desired, observation);
   const isChanged = before === undefined || plugText({ work, lost }) !== plugText(before);
@@ -294,9 +289,7 @@ const isTrusted = ({ work }: CableCheck, before: CableCheck | undefined): boolea
   !isHalfSeen(work.examination.cabling.rack) ||
   (before !== undefined && isHalfSeen(before.work.examination.cabling.rack));
 
-/** Options of {@link watchFleet}. */
 export interface WatchOptions extends UseLimits {
-  /** The number of nodes read in parallel. */
   readonly parallel: number;
   /** Returns 32 new hexadecimal digits. */
   readonly newBoundary: () => string;
@@ -310,17 +303,7 @@ export interface WatchOptions extends UseLimits {
   readonly patienceMs: number;
 }
 
-/** Nodes that are read repeatedly over one connection each. */
-interface FleetWatch {
-  /**
-   * Runs one exec on each node that is not lost; resolves when each has answered or was given up. A silent node is
-   * given up before the deadline if others have answered and its exec has lasted longer than three times: twice the
-   * time of the slowest answer, twice the node's own last time, and the slowest answer plus `patienceMs`. A node that
-   * was given up is retried in the background and returns when it answers.
-   */
-  readonly look: (extent: 'whole' | 'often') => Promise<FleetObservation>;
-  readonly close: () => void;
-}
+type FleetWatch = ReturnType<typeof watchFleet>;
 
 interface WatchedNode {
   readonly session: Session;
@@ -333,8 +316,8 @@ interface WatchedNode {
   lastMs: number;
 }
 
-/** Opens connections on the first `look`, and closes them on abort. */
-export function watchFleet(ways: readonly NodeTarget[], options: WatchOptions): FleetWatch {
+/** Reads nodes repeatedly. Opens one connection to each on the first `observe`, and closes them on abort. */
+export function watchFleet(ways: readonly NodeTarget[], options: WatchOptions) {
   const limit = limiter(options.parallel);
   const nodes = ways.map(
     (way): WatchedNode => ({
@@ -350,10 +333,16 @@ export function watchFleet(ways: readonly NodeTarget[], options: WatchOptions): 
   };
   options.signal?.addEventListener('abort', close, { once: true });
   return {
-    look: async (extent) => {
+    /**
+     * Runs one exec on each node that is not lost; resolves when each has answered or was given up. A silent node is
+     * given up before the deadline if others have answered and its exec has lasted longer than three times: twice the
+     * time of the slowest answer, twice the node's own last time, and the slowest answer plus `patienceMs`. A node that
+     * was given up is retried in the background and returns when it answers.
+     */
+    observe: async (extent: 'whole' | 'often'): Promise<FleetObservation> => {
       const there = nodes.filter(({ lost }) => lost === undefined);
       for (const node of there) node.beganMs = undefined;
-      const asked = there.map((node) => limit(() => lookAt(node, extent, options)));
+      const asked = there.map((node) => limit(() => observeNode(node, extent, options)));
       const heard = await waitFor(there, asked, options.patienceMs);
       there.forEach((node, at) => {
         if (!heard.has(node)) giveUp(node);
@@ -361,7 +350,7 @@ export function watchFleet(ways: readonly NodeTarget[], options: WatchOptions): 
       });
       return observationOf(nodes);
     },
-    close: () => {
+    close: (): void => {
       options.signal?.removeEventListener('abort', close);
       close();
     },
@@ -393,14 +382,14 @@ async function waitFor(
   while (!ended.signal.aborted) {
     const missing = nodes.filter((node) => !heard.has(node));
     if (missing.length > 0 && missing.every(isOutwaited)) break;
-    await pause(lookAgainMs, ended.signal);
+    await pause(pollMs, ended.signal);
   }
   if (ended.signal.aborted) await all;
   return new Set(heard);
 }
 
 /** The poll interval while waiting for nodes. */
-const lookAgainMs = 50;
+const pollMs = 50;
 
 /** Marks a node as lost. Its exec continues, and if the node does answer, it is no longer lost. */
 function giveUp(node: WatchedNode): void {
@@ -414,15 +403,15 @@ function giveUp(node: WatchedNode): void {
   };
 }
 
-async function lookAt(node: WatchedNode, extent: 'whole' | 'often', options: WatchOptions): Promise<void> {
+async function observeNode(node: WatchedNode, extent: 'whole' | 'often', options: WatchOptions): Promise<void> {
   const { session, seen } = node;
   const facts = extent === 'whole' || seen === undefined ? options.facts : options.often;
   const { deadlineMs, newBoundary } = options;
   const beganMs = performance.now();
   node.beganMs = beganMs;
-  const looked = await observeSessions([session], { deadlineMs, newBoundary, facts });
-  const observation = looked.nodes[session.node];
-  const failures = looked.failures[session.node] ?? [];
+  const observed = await observeSessions([session], { deadlineMs, newBoundary, facts });
+  const observation = observed.nodes[session.node];
+  const failures = observed.failures[session.node] ?? [];
   if (observation === undefined) return;
   if (failures.length === 0) node.lastMs = performance.now() - beganMs;
   node.lost = failures.length > 0 ? { observation, failures } : undefined;
@@ -447,7 +436,7 @@ async function callBack(node: WatchedNode, options: WatchOptions, limit: ReturnT
     await pause(retryMs, signal);
     if (signal?.aborted === true) return;
     node.session.forget();
-    await limit(() => lookAt(node, 'whole', options));
+    await limit(() => observeNode(node, 'whole', options));
   }
 }
 

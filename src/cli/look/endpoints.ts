@@ -18,7 +18,6 @@ import { partsOf, placementsNamed, tokenRequestOf } from '../cluster/targets.ts'
 import { exitCode } from '../exit-codes.ts';
 import { homeFolder } from '../files/places.ts';
 import { simulatedSecret } from '../sources/secrets.ts';
-import { showResult } from '../terminal/console.ts';
 import type { VerbBody } from '../verb.ts';
 
 /** `endpoints [PLACEMENT…]`: prints client settings, ready to copy, without contacting nodes or reading keys. */
@@ -33,12 +32,8 @@ export const endpoints: VerbBody = async (run) => {
   const simulatedKeyOf = (source: SecretSource) => simulatedSecret(run, source, { what: 'key', folder });
   const place = { folder, home, simulatedKeyOf };
   const all = layouts.map((one) => settingsOf(fleet, one, { ...place, ...given({ rehearsed: urlOf(at(one)) }) }));
-  showResult(
-    run,
-    () => ({ formatVersion: 1, cluster: fleet.name, endpoints: all.map(settingsJson) }),
-    () => endpointsText(all, run.console),
-  );
-  return exitCode.done;
+  const document = { formatVersion: 1, cluster: fleet.name, endpoints: all.map(settingsJson) } as const;
+  return { exit: exitCode.done, document, text: endpointsText(all, run.console) };
 };
 
 /** The placement's layouts with different leaders: a fallback is included only if its leader is a different node. */

@@ -12,7 +12,6 @@ import { diagnosticsJson, pageFor, showDiagnostics, showJson } from '../terminal
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
-/** `facts [NODE…]`: shows every fact of every node, known or unknown. */
 export const facts: VerbBody = async (run) => {
   const names = wantedFacts(run);
   const cluster = openCluster(run);

@@ -22,18 +22,30 @@ import { codeForNodes, type ExitCode, exitCode, verdictOf } from '../exit-codes.
 import { journalsOf } from '../files/places.ts';
 import { shownPath } from '../files/read-file.ts';
 import { replaceFile } from '../files/write-file.ts';
-import { diagnosticsJson, showResult } from '../terminal/console.ts';
+import { diagnosticsJson } from '../terminal/console.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
 /** `graph`: draws the rack with declared and observed cables. */
 export const graph: VerbBody = async (run) => {
-  const target = targetOf(run);
+  const { format, path } = targetOf(run);
   const cluster = openCluster(run);
-  const seen = run.own['declared'] === true ? declaredOnly(cluster) : await look(run, cluster);
-  show(run, target, seen);
-  return seen.code;
+  const seen = run.own['declared'] === true ? declaredOnly(cluster) : await observeRack(run, cluster);
+  const { picture, failures, warnings, code } = seen;
+  const drawing = writers[format](picture);
+  if (path !== undefined) replaceFile(path, drawing);
+  return {
+    exit: code,
+    document: { ...graphJson(picture), diagnostics: diagnosticsJson(run.console, [...warnings, ...failures]) },
+    text: path === undefined ? drawing : summaryText(shownPath(run.folder, path), picture),
+    findings: gatherAlike(failures),
+  };
 };
+
+const summaryText = (file: string, picture: GraphPicture): string =>
+  [`Drawn in ${file}: ${graphSummary(picture)}.`, ...moveLines(picture.graph).map((line) => `  ${line}`), ''].join(
+    '\n',
+  );
 
 type Format = 'svg' | 'dot';
 
@@ -90,7 +102,7 @@ function declaredOnly({ fleet, warnings }: OpenedCluster): Seen {
   return { picture, failures: [], warnings, code: exitCode.done };
 }
 
-async function look(run: Run, cluster: OpenedCluster): Promise<Seen> {
+async function observeRack(run: Run, cluster: OpenedCluster): Promise<Seen> {
   const { nodes } = cluster.fleet;
   const ways = openTargets(run, cluster);
   const observation = await observeNodes(run, nodes, ways, shownOnly(run));
@@ -100,7 +112,7 @@ async function look(run: Run, cluster: OpenedCluster): Promise<Seen> {
   const measured = readMeasuredCables(journalsOf(run, cluster.fleet.name));
   const work = cableWork(cluster.fleet, observation, measured);
   // A ring of bridged Macs brings down the network, so this warning comes first.
-  const told = [...work.loops, ...targets.flatMap((name) => observation.failures[name] ?? [])];
+  const found = [...work.loops, ...targets.flatMap((name) => observation.failures[name] ?? [])];
   return {
     picture: {
       graph: rackGraph(work.examination, work.acts, measured),
@@ -108,26 +120,10 @@ async function look(run: Run, cluster: OpenedCluster): Promise<Seen> {
       isSimulated: run.console.isSimulated,
       warnings: work.loops.map((loop) => alarmText(loop, run.console)),
     },
-    failures: told,
+    failures: found,
     warnings: cluster.warnings,
     code: codeForNodes(targets.map((name) => verdictOf(observation.failures[name] ?? []))),
   };
-}
-
-function show(run: Run, { format, path }: ReturnType<typeof targetOf>, seen: Seen): void {
-  const { picture, failures, warnings } = seen;
-  const drawing = writers[format](picture);
-  if (path !== undefined) replaceFile(path, drawing);
-  const summary = (file: string): string =>
-    [`Drawn in ${file}: ${graphSummary(picture)}.`, ...moveLines(picture.graph).map((line) => `  ${line}`), ''].join(
-      '\n',
-    );
-  showResult(
-    run,
-    () => ({ ...graphJson(picture), diagnostics: diagnosticsJson(run.console, [...warnings, ...failures]) }),
-    () => (path === undefined ? drawing : summary(shownPath(run.folder, path))),
-    gatherAlike(failures),
-  );
 }
 
 /** The picture as JSON. Text from nodes is unescaped: print the document with `jsonText`. */

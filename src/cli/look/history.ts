@@ -20,7 +20,7 @@ import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { openTargets } from '../cluster/ssh-targets.ts';
 import { codeForNodes } from '../exit-codes.ts';
 import { journalsOf } from '../files/places.ts';
-import { diagnosticsJson, pageFor, showResult } from '../terminal/console.ts';
+import { diagnosticsJson, pageFor } from '../terminal/console.ts';
 import { type Run, readCountOption, usageError, type VerbBody } from '../verb.ts';
 import { answerText, askNodes, isAnswered, outcomeDiagnostics, outcomeVerdict } from './observe-fleet.ts';
 
@@ -46,11 +46,11 @@ export const history: VerbBody = async (typed) => {
     name: 'history',
     command: historyCommand(rootPrefix, linesPerNode),
   }));
-  const kept = outcomes
+  const recorded = outcomes
     .filter(isAnswered)
     .map((outcome) => ({ node: outcome.node, entries: parseHistory(answerText(outcome)) }));
   const { runs: journals, problems } = readJournals(journalsOf(run, name));
-  const runs = mergeHistory(journals, kept)
+  const runs = mergeHistory(journals, recorded)
     .filter((one) => isAbout(one, run, nodes))
     .filter((one) => named.length === 0 || named.includes(one.run))
     .slice(0, named.length === 0 ? last : undefined);
@@ -60,19 +60,18 @@ export const history: VerbBody = async (typed) => {
   refuseUnknown(named, runs, lost);
   const diagnostics = [...problems, ...outcomes.flatMap(outcomeDiagnostics)];
   const seen = outcomes.length - lost.length;
-  showResult(
-    run,
-    () => ({
+  return {
+    exit: codeForNodes(outcomes.map(outcomeVerdict)),
+    document: {
       ...documentHead(run.console, { cluster: name }),
       // Nodes that were not reached may have records.
       runs: runs.length === 0 && lost.length > 0 ? null : runs.map(runJson),
       ...unreachedField(unreached),
       diagnostics: diagnosticsJson(run.console, diagnostics),
-    }),
-    () => historyText({ cluster: name, runs, seen, unreached, isWhole: named.length > 0 }, pageFor(run.console)),
-    gatherAlike(diagnostics),
-  );
-  return codeForNodes(outcomes.map(outcomeVerdict));
+    },
+    text: historyText({ cluster: name, runs, seen, unreached, isWhole: named.length > 0 }, pageFor(run.console)),
+    findings: gatherAlike(diagnostics),
+  };
 };
 
 /** @throws FleetError `cli/usage` for a run that is in no journal and on no node */
@@ -220,16 +219,15 @@ function withEntry(known: PastRun | undefined, node: string, entry: HistoryEntry
   // The node can roll back without help after the run, so the rollback is not in the journal.
   const isAfter = result === 'rolled-back' || result === 'partly-rolled-back';
   const isOfJournal = base.from.includes('journal') && base.steps.some((one) => one.node === node && one.step === step);
-  const isTold = isOfJournal && !isAfter;
+  const isRecorded = isOfJournal && !isAfter;
   return {
     ...base,
     atEpochSeconds: base.from.includes('journal') ? base.atEpochSeconds : Math.min(base.atEpochSeconds, atEpochSeconds),
-    steps: isTold ? base.steps : [...base.steps, { node, step, result, atEpochSeconds }],
+    steps: isRecorded ? base.steps : [...base.steps, { node, step, result, atEpochSeconds }],
     from: base.from.includes('node') ? base.from : [...base.from, 'node'],
   };
 }
 
-/** One step of a run on a node, from a journal or the node's records. */
 interface PastStep extends Omit<HistoryStep, 'at'> {
   readonly atEpochSeconds: number;
 }

@@ -25,12 +25,11 @@ import { openTargets } from '../cluster/ssh-targets.ts';
 import { namedNodes } from '../cluster/targets.ts';
 import { codeForNodes, exitCode, type NodeVerdict } from '../exit-codes.ts';
 import { askYes } from '../terminal/ask.ts';
-import { diagnosticsJson, logFindings, pageFor, showResult, withProgress } from '../terminal/console.ts';
+import { diagnosticsJson, type Ended, logFindings, pageFor, withProgress } from '../terminal/console.ts';
 import { timingFor, useLimits } from '../use-limits.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
-/** `lease status [NODE…]`: shows which run has the lease of which node. */
 export const leaseStatus: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const asked = targetedNodes(run, cluster.fleet, run.words);
@@ -39,18 +38,17 @@ export const leaseStatus: VerbBody = async (run) => {
   const diagnostics = nodes.flatMap((name) => observation.failures[name] ?? []);
   const lost = nodes.filter((name) => (observation.failures[name]?.length ?? 0) > 0);
   const leases = nodes.map((name) => ({ name, lease: leaseOn(observation, name) }));
-  showResult(
-    run,
-    () => ({
+  return {
+    exit: codeForNodes(leases.map(({ lease }): NodeVerdict => (lease.kind === 'known' ? 'fine' : 'unjudged'))),
+    document: {
       ...documentHead(run.console),
       nodes: Object.fromEntries(leases.map(({ name, lease }) => [name, leaseJson(lease)])),
       ...unreachedField(unreachedOf(lost, observation)),
       diagnostics: diagnosticsJson(run.console, diagnostics),
-    }),
-    () => leasesText(cluster.fleet.name, leases, { ...pageFor(run.console), paint: plainPaint }),
-    gatherAlike(diagnostics),
-  );
-  return codeForNodes(leases.map(({ lease }): NodeVerdict => (lease.kind === 'known' ? 'fine' : 'unjudged')));
+    },
+    text: leasesText(cluster.fleet.name, leases, { ...pageFor(run.console), paint: plainPaint }),
+    findings: gatherAlike(diagnostics),
+  };
 };
 
 interface NodeLease {
@@ -112,8 +110,7 @@ export const leaseRelease: VerbBody = async (run) => {
       }),
     ),
   );
-  show(run, freed);
-  return codeForNodes(freed.map(({ isFree }): NodeVerdict => (isFree ? 'fine' : 'wrong')));
+  return releaseResult(run, freed);
 };
 
 function questionFor(leased: readonly { readonly node: NodeName; readonly seen: ObservedLease }[]): string {
@@ -156,7 +153,6 @@ async function releaseDead(run: Run, session: ReturnType<typeof openSession>): P
   return releaseDeadLease(session, { claim, controller, timing: timingFor(run), askMs, signal: run.signal });
 }
 
-/** Reports the result of a release. */
 export function freedBy(node: NodeName, seen: ObservedLease, released: Released): Freed {
   switch (released.kind) {
     case 'released':
@@ -201,23 +197,23 @@ const unheard = (node: NodeName): Diagnostic =>
     detail: prose`${labelled(node)}The node did not answer, so it is unknown whether the lease was released.`,
   });
 
-function show(run: Run, freed: readonly Freed[]): void {
+function releaseResult(run: Run, freed: readonly Freed[]): Ended {
   const mark = run.console.isSimulated ? 'simulated ' : '';
   const diagnostics = freed.flatMap((one) => one.diagnostics);
   logFindings(run, diagnostics);
   const nodes = freed.map(({ node, isFree, isReleased }) => [node, { held: !isFree, released: isReleased }]);
   const text = ({ node, isFree, isReleased }: Freed): string =>
     `${mark}${node}   ${isReleased ? 'released' : isFree ? 'was free' : 'not released'}\n`;
-  showResult(
-    run,
-    () => ({
+  return {
+    exit: codeForNodes(freed.map(({ isFree }): NodeVerdict => (isFree ? 'fine' : 'wrong'))),
+    document: {
       ...documentHead(run.console),
       nodes: Object.fromEntries(nodes),
       diagnostics: diagnosticsJson(run.console, diagnostics),
-    }),
-    () => freed.map(text).join(''),
-    gatherAlike(diagnostics),
-  );
+    },
+    text: freed.map(text).join(''),
+    findings: gatherAlike(diagnostics),
+  };
 }
 
 /** One node's observed lease; without `run` if its owner died before writing a name into the lease. */

@@ -47,7 +47,7 @@ import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { journalsOf } from '../files/places.ts';
 import { replaceFile } from '../files/write-file.ts';
 import { unfitReasons } from '../ranks/launch.ts';
-import { logFindings, pageFor, showResult, withProgress } from '../terminal/console.ts';
+import { type Ended, logFindings, pageFor, withProgress } from '../terminal/console.ts';
 import { exitOfSignal } from '../terminal/signals.ts';
 import { timingFor } from '../use-limits.ts';
 import { type Run, textOption, usageError } from '../verb.ts';
@@ -79,8 +79,7 @@ export interface MeasureOptions {
   readonly out?: string;
 }
 
-/** Measures every declared cable, and shows and records the results. */
-export async function measureCables(run: Run, options: MeasureOptions): Promise<ExitCode> {
+export async function measureCables(run: Run, options: MeasureOptions): Promise<Ended> {
   const { cluster, seconds, isTable = false, out } = options;
   const { fleet } = cluster;
   const { observation, measured, findings } = await measureRack(run, options);
@@ -95,19 +94,17 @@ export async function measureCables(run: Run, options: MeasureOptions): Promise<
   const cut = isCut
     ? [diagnose('run/interrupted', { detail: `${measured.length} of ${links} cables were measured.` })]
     : [];
-  const told = [...work.findings, ...findings, ...cut];
-  logFindings(run, told);
+  const problems = [...work.findings, ...findings, ...cut];
+  logFindings(run, problems);
   if (out !== undefined) replaceFile(out, drawing(work, run));
-  showResult(
-    run,
-    () => cablesJson({ desired: fleet, work, diagnostics: [...cluster.warnings, ...told] }, run.console),
-    () => pageText(measuredBlocks(fleet.name, { measured, links, seconds, isTable }, pageFor(run.console))),
-    told,
-  );
-  return exitOfSignal(run.signal) ?? codeForMeasured(links, measured, told);
+  return {
+    exit: exitOfSignal(run.signal) ?? codeForMeasured(links, measured, problems),
+    document: cablesJson({ desired: fleet, work, diagnostics: [...cluster.warnings, ...problems] }, run.console),
+    text: pageText(measuredBlocks(fleet.name, { measured, links, seconds, isTable }, pageFor(run.console))),
+    findings: problems,
+  };
 }
 
-/** The rack with its measured cables, as SVG. */
 const drawing = ({ examination, acts, measured }: CableWork, { console }: Run): string =>
   graphSvg({
     graph: rackGraph(examination, acts, measured),
@@ -117,19 +114,12 @@ const drawing = ({ examination, acts, measured }: CableWork, { console }: Run): 
   });
 
 /** 0: all measured, none slow. 4: some are slow, dead or not measured. 1: none was measured. */
-function codeForMeasured(links: number, measured: readonly MeasuredCable[], told: readonly Diagnostic[]): ExitCode {
+function codeForMeasured(links: number, measured: readonly MeasuredCable[], problems: readonly Diagnostic[]): ExitCode {
   const isFine = ({ verdict }: MeasuredCable): boolean => verdict === 'good' || verdict === 'unrated';
   if (links > 0 && measured.every(({ verdict }) => verdict === 'unknown')) return exitCode.failed;
-  return measured.length === links && measured.every(isFine) && told.length === 0 ? exitCode.done : exitCode.partial;
-}
-
-/** Everything that was observed and measured. */
-interface MeasuredRack {
-  readonly observation: FleetObservation;
-  /** One for each declared cable, in file order, as far as the run came. */
-  readonly measured: readonly MeasuredCable[];
-  /** Problems of the measurement itself. */
-  readonly findings: readonly Diagnostic[];
+  return measured.length === links && measured.every(isFine) && problems.length === 0
+    ? exitCode.done
+    : exitCode.partial;
 }
 
 /**
@@ -138,7 +128,7 @@ interface MeasuredRack {
  * @throws FleetError before anything is measured: `cables/…` if it would be unsafe, `lease/held` if
  * another run has a lease, `journal/cannot-write`
  */
-async function measureRack(run: Run, { cluster, ways, seconds }: MeasureOptions): Promise<MeasuredRack> {
+async function measureRack(run: Run, { cluster, ways, seconds }: MeasureOptions) {
   const { fleet } = cluster;
   const program = requireProgram(run.options.sim === true);
   const observation = await observeNodes(run, fleet.nodes, ways, shownOnly(run));
@@ -152,7 +142,7 @@ async function measureRack(run: Run, { cluster, ways, seconds }: MeasureOptions)
   const sessions = new Map((await openSessions(run, ways, nodes)).map((session) => [session.node, session]));
   const journal = openJournal(journalsOf(run, fleet.name), run.log?.nextRunId() ?? newRunId(new Date()), run.secrets);
   try {
-    const keeper = await leaseKeeper(run, { journal, sessions, cluster: fleet.name });
+    const keeper = await leaseKeeper(run, journal, sessions, fleet.name);
     const before = kernelCounts(observation, names);
     try {
       const taken = await keeper.take(names);
@@ -220,11 +210,9 @@ export function requireProgram(...asked: Parameters<typeof readNativeProgram>): 
 
 async function leaseKeeper(
   run: Run,
-  {
-    journal,
-    sessions,
-    cluster,
-  }: { readonly journal: Journal; readonly sessions: ReadonlyMap<NodeName, Session>; readonly cluster: string },
+  journal: Journal,
+  sessions: ReadonlyMap<NodeName, Session>,
+  cluster: string,
 ): Promise<LeaseKeeper> {
   const controller = await thisController();
   const since = new Date().toISOString();

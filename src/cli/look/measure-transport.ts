@@ -50,22 +50,17 @@ export async function measureTransport(
   const stop = (): void => {
     for (const input of inputs) input.end();
   };
+  const runAt = async (at: 0 | 1): Promise<EndOutput> => {
+    const other = inputs[at === 0 ? 1 : 0];
+    const role = at === 0 ? 'lead' : 'follow';
+    const output = await runEnd(transport, ends[at], role, { ...parts, own: inputs[at], other });
+    await pause(graceMs, other.ended);
+    other.end();
+    return output;
+  };
   const forget = onAbort(parts.stop, stop);
   try {
-    const [lead, follow] = await Promise.all(
-      ([0, 1] as const).map(async (at) => {
-        const output = await runEnd(transport, ends[at], at === 0 ? 'lead' : 'follow', {
-          ...parts,
-          own: inputs[at],
-          other: inputs[at === 0 ? 1 : 0],
-        });
-        await pause(graceMs, inputs[at === 0 ? 1 : 0].ended);
-        inputs[at === 0 ? 1 : 0].end();
-        return output;
-      }),
-    );
-    if (lead === undefined || follow === undefined) throw new Error('a cable has two ends');
-    return readTransport([lead, follow]);
+    return readTransport(await Promise.all([runAt(0), runAt(1)]));
   } finally {
     forget();
   }
@@ -77,7 +72,6 @@ interface EndParts extends MeasureParts {
   readonly other: LineInput;
 }
 
-/** Runs the program of one end until it exits. */
 async function runEnd(
   transport: 'rdma' | 'tcp',
   { end, device, address, gidIndex }: MeasuredEnd,

@@ -75,7 +75,6 @@ export function observeNodes(
   );
 }
 
-/** The options for every observation in this run. */
 export const observeLimits = (run: Run): Pick<ObserveOptions, keyof UseLimits | 'parallel' | 'newBoundary'> => ({
   ...useLimits(run),
   parallel: run.options.parallel,

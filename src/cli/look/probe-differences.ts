@@ -30,9 +30,9 @@ function deviceDifferences({ details }: VerbsDevice, port: RdmaPort): readonly s
     ['max_pd', port.maxProtectionDomains ?? maxProtectionDomains, maxProtectionDomains],
     ['IPv4-mapped GID', mapped(port.gids), mapped(seen?.gids ?? [])],
   ] as const;
-  return pairs.flatMap(([name, told, read]) =>
-    told === read
+  return pairs.flatMap(([name, listed, read]) =>
+    listed === read
       ? []
-      : [`${name} of ${port.device} is ${told || 'none'} in ibv_devinfo, and ${read || 'none'} in the library`],
+      : [`${name} of ${port.device} is ${listed || 'none'} in ibv_devinfo, and ${read || 'none'} in the library`],
   );
 }

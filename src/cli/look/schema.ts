@@ -6,7 +6,6 @@ import { usageError, type VerbBody } from '../verb.ts';
 
 const folder = new URL('../../../schemas/', import.meta.url);
 
-/** `schema [NAME]`: prints a JSON schema of this version, by default the cluster file's. */
 export const schema: VerbBody = async (run) => {
   const [name = 'cluster'] = run.words;
   const names = readdirSync(folder)

@@ -1,4 +1,4 @@
-import { type RecordedRun, readJournals } from '../../apply/journal/journal.ts';
+import { type RecordedRun, readableRuns } from '../../apply/journal/journal.ts';
 import { readMeasuredCables } from '../../apply/journal/measured-cables.ts';
 import { layoutsOf } from '../../desired/layouts.ts';
 import { type Diagnostic, hasTrait, isHandsWork } from '../../diagnostics/diagnostic.ts';
@@ -7,7 +7,7 @@ import { fleetFindings } from '../../engine/diagnose/diagnose-fleet.ts';
 import { troublesOf, withoutConsequences } from '../../engine/diagnose/troubles.ts';
 import { withoutVainCommands } from '../../engine/plan/vain-commands.ts';
 import { unreachedOf, viewOf } from '../../engine/plan/view.ts';
-import type { DesiredFleet } from '../../model/desired.ts';
+import type { NodeObservation } from '../../model/facts/fact-values.ts';
 import type { NodeName } from '../../model/node.ts';
 import { subjectNodes } from '../../model/subject.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
@@ -28,25 +28,26 @@ import { openTargets } from '../cluster/ssh-targets.ts';
 import { withMeasured } from '../cluster/this-computer.ts';
 import { codeForNodes, type NodeVerdict, verdictOf } from '../exit-codes.ts';
 import { journalsOf } from '../files/places.ts';
-import { isLive, liveBlock, logFindings, pageFor, showJson, showParagraph } from '../terminal/console.ts';
+import { isLive, liveBlock, logFindings, pageFor, paragraphText } from '../terminal/console.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
-/** `doctor [NODE…]`: shows each fault's cause, repair and evidence, in repair order. */
 export const doctor: VerbBody = async (run) => {
-  const look = await lookForFindings(run);
-  const { names, desired, observation, budgets, isSimulated } = look;
-  const troubles = withoutVainCommands(troublesOf(look), { desired: look.locked, observation });
+  const checked = await checkFleet(run);
+  const { names, desired, observation, budgets, isSimulated } = checked;
+  const troubles = withoutVainCommands(troublesOf(checked), { desired: checked.locked, observation });
   const switches = rdmaSwitches(troubles, observation);
   const shown = { desired, observation, troubles, switches, budgets, isSimulated };
   const lost = names.filter((name) => (observation.failures[name]?.length ?? 0) > 0);
   const unreached = unreachedField(unreachedOf(lost, observation));
-  if (run.options.json) showJson(run.console, { ...doctorJson(shown), ...unreached });
-  else run.console.out(doctorText(shown, pageFor(run.console)));
-  return codeForNodes(names.map((name) => nodeVerdict(name, look)));
+  return {
+    exit: codeForNodes(names.map((name) => nodeVerdict(name, checked))),
+    document: { ...doctorJson(shown), ...unreached },
+    text: doctorText(shown, pageFor(run.console)),
+  };
 };
 
-type Judged = Pick<FoundLook, 'observation' | 'findings' | 'placements'>;
+type Judged = Pick<CheckedFleet, 'observation' | 'findings' | 'placements'>;
 
 /** The verdict on one node: fine, wrong, not checked (`unjudged`), or only manual steps remain (`hands`). */
 export function nodeVerdict(name: NodeName, { observation, findings, placements }: Judged): NodeVerdict {
@@ -68,39 +69,33 @@ export function nodeVerdict(name: NodeName, { observation, findings, placements 
 const hasUnseen = ({ nodes }: PlacementSurvey, { failures }: FleetObservation): boolean =>
   nodes.some((node) => (failures[node]?.length ?? 0) > 0);
 
-/** An observation of the selected nodes, with all findings. */
-export interface FoundLook extends Required<StatusInput> {
-  /** `desired` with the lock's values, as needed for plans. */
-  readonly locked: DesiredFleet;
-  /** The selected nodes. */
-  readonly names: readonly NodeName[];
-  /** True if anything is wrong with Macs or cables. Notices, for example about a hold, do not count. */
-  readonly isBroken: boolean;
-}
+type CheckedFleet = Awaited<ReturnType<typeof checkFleet>>;
 
 /** The Macs observed so far, before the others have answered. */
-type SeenSoFar = Pick<FoundLook, 'desired' | 'observation'>;
+type SeenSoFar = Pick<StatusInput, 'desired' | 'observation'>;
 
 /**
  * Observes the nodes named on the command line, or else all nodes, and checks for faults.
  * @param onSeen called after each Mac with all Macs observed so far
  */
-export async function lookForFindings(run: Run, onSeen?: (seen: SeenSoFar) => void): Promise<FoundLook> {
+export async function checkFleet(run: Run, onSeen?: (seen: SeenSoFar) => void) {
   const cluster = openCluster(run);
   const locked = lockedFleet(run, cluster);
   const desired = judgedFleet(run, cluster);
   const nodes = targetedNodes(run, desired, run.words);
   const names = nodes.map(({ name }) => name);
   const ways = openTargets(run, cluster);
-  const soFar = emptyObservation();
+  // Without prototypes, because `constructor` is a valid node name.
+  const seenNodes: Record<string, NodeObservation> = Object.create(null);
+  const seenFailures: Record<string, readonly Diagnostic[]> = Object.create(null);
   const { isSimulated } = run.console;
   const observed = await observeNodes(run, nodes, ways, {
     ...shownOnly(run),
     tokensOf: desired.placements.flatMap(layoutsOf),
     onSeen: (seen, failures) => {
-      soFar.nodes[seen.node] = seen;
-      if (failures.length > 0) soFar.failures[seen.node] = failures;
-      onSeen?.({ desired, observation: soFar });
+      seenNodes[seen.node] = seen;
+      if (failures.length > 0) seenFailures[seen.node] = failures;
+      onSeen?.({ desired, observation: { nodes: seenNodes, failures: seenFailures } });
     },
   });
   const observation = withShutdowns(run, desired.name, observed);
@@ -112,23 +107,19 @@ export async function lookForFindings(run: Run, onSeen?: (seen: SeenSoFar) => vo
   logFindings(run, found);
   return {
     desired,
+    /** `desired` with the lock's values, as needed for plans. */
     locked,
     names,
     observation,
     placements,
     clients: clientCounts(view, placements),
     findings: found,
+    /** True if anything is wrong with Macs or cables. Notices, for example about a hold, do not count. */
     isBroken: broken.some(({ severity }) => severity !== 'notice'),
     budgets: launchBudgets(view),
     isSimulated,
   };
 }
-
-/** Without prototypes, because `constructor` is a valid node name. */
-const emptyObservation = (): {
-  readonly nodes: Record<string, FleetObservation['nodes'][string]>;
-  readonly failures: Record<string, readonly Diagnostic[]>;
-} => ({ nodes: Object.create(null), failures: Object.create(null) });
 
 /**
  * Adds the time of the shutdown to each Mac that does not answer and that this computer shut down, according to its
@@ -138,7 +129,7 @@ function withShutdowns(run: Run, cluster: string, observation: FleetObservation)
   const isOff = (one: Diagnostic): boolean => hasTrait(one, 'looks-off');
   const silent = Object.entries(observation.failures).filter(([, found]) => found.some(isOff));
   if (silent.length === 0) return observation;
-  const journals = readableJournals(journalsOf(run, cluster));
+  const journals = readableRuns(journalsOf(run, cluster));
   // Without a prototype, because `constructor` is a valid node name.
   const failures: Record<string, readonly Diagnostic[]> = Object.assign(Object.create(null), observation.failures);
   for (const [node, found] of silent) {
@@ -150,15 +141,6 @@ function withShutdowns(run: Run, cluster: string, observation: FleetObservation)
     failures[node] = found.map((one) => (isOff(one) ? { ...one, detail: prose`${one.detail} ${words}`, hint } : one));
   }
   return { ...observation, failures };
-}
-
-/** The journals; empty if they cannot be read, because only one sentence needs them. */
-function readableJournals(folder: string): readonly RecordedRun[] {
-  try {
-    return readJournals(folder).runs;
-  } catch {
-    return [];
-  }
 }
 
 /** Reports when the newest run on a node shut it down; undefined if that run did not. @param journals newest first */
@@ -179,24 +161,22 @@ export function shutdownOf(journals: readonly RecordedRun[], node: string): Pros
 /** Shown below the faults of simulated Macs, whose hints are written for real ones. */
 const mending = prose`Simulated rack: ${aside(meshwright('sim fault', '--clear'))} clears all injected faults.`;
 
-/** `status [NODE…]`: shows a table of placements, a table of Macs, and all findings. */
 export const status: VerbBody = async (run) => {
-  const { names, isBroken, ...shown } = await lookWithRows(run);
-  if (run.options.json) showJson(run.console, statusJson(shown));
-  else run.console.out(statusText(shown, pageFor(run.console)));
-  if (shown.isSimulated && isBroken && !run.options.json) {
-    run.console.out('\n');
-    showParagraph(run.console, mending, '  ');
-  }
-  return codeForNodes(names.map((name) => nodeVerdict(name, shown)));
+  const { names, isBroken, ...shown } = await checkWithRows(run);
+  const note = shown.isSimulated && isBroken ? `\n${paragraphText(run.console, mending, '  ')}` : '';
+  return {
+    exit: codeForNodes(names.map((name) => nodeVerdict(name, shown))),
+    document: statusJson(shown),
+    text: `${statusText(shown, pageFor(run.console))}${note}`,
+  };
 };
 
 /** Before this time, no rows are shown above the page. */
 const quickMs = 1000;
 
 /** If observing takes longer, a terminal shows the Macs observed so far until the page replaces them. */
-async function lookWithRows(run: Run): Promise<FoundLook> {
-  if (run.options.json || !isLive(run.console)) return lookForFindings(run);
+async function checkWithRows(run: Run): Promise<CheckedFleet> {
+  if (run.options.json || !isLive(run.console)) return checkFleet(run);
   const showBlock = liveBlock(run.console);
   let rows: readonly string[] = [];
   let isSlow = false;
@@ -208,7 +188,7 @@ async function lookWithRows(run: Run): Promise<FoundLook> {
     show();
   }, quickMs);
   try {
-    return await lookForFindings(run, (seen) => {
+    return await checkFleet(run, (seen) => {
       rows = seenLines(seen, pageFor(run.console));
       show();
     });

@@ -13,10 +13,9 @@ import { withGatewayProgram } from '../cluster/gateway-program.ts';
 import { type JudgedFiles, judgeFiles } from '../cluster/open-cluster.ts';
 import { exitCode } from '../exit-codes.ts';
 import { missingPrograms, missingSources, seeSources } from '../sources/controller-source.ts';
-import { diagnosticsJson, diagnosticsText, showResult } from '../terminal/console.ts';
+import { diagnosticsJson, diagnosticsText } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
-/** `validate`: reports all problems in the cluster file and its lock without contacting nodes. */
 export const validate: VerbBody = async (run) => {
   const named = withFileWord(run);
   const read = judgeFiles(named);
@@ -32,13 +31,12 @@ export const validate: VerbBody = async (run) => {
     ...missingSources(judged, seen),
     ...placementProblems(judged, seen),
   ];
-  showResult(
-    run,
-    () => ({ diagnostics: diagnosticsJson(run.console, diagnostics) }),
-    () =>
-      `${diagnosticsText(run.console, diagnostics, sources, run.console.hasColor)}${verdictText(shown, diagnostics)}\n`,
-  );
-  return hasErrors(diagnostics) ? exitCode.fileInvalid : exitCode.done;
+  const list = diagnosticsText(run.console, diagnostics, sources, run.console.hasColor);
+  return {
+    exit: hasErrors(diagnostics) ? exitCode.fileInvalid : exitCode.done,
+    document: { diagnostics: diagnosticsJson(run.console, diagnostics) },
+    text: `${list}${verdictText(shown, diagnostics)}\n`,
+  };
 };
 
 function withFileWord(run: Run): Run {
@@ -71,13 +69,13 @@ function placementProblems(
     .filter(({ state }) => state === 'serving')
     .flatMap((placement) => {
       const pointer = pointerTo('/placements', nameInFile(placement));
-      const told = (findings: readonly PlacementFinding[], at: string): readonly Diagnostic[] => {
+      const diagnosticsAt = (findings: readonly PlacementFinding[], at: string): readonly Diagnostic[] => {
         const where = whereIs?.(at);
         return findings
           .filter(({ severity }) => severity !== 'notice')
           .map((finding) => ({ ...checkDiagnostic(placement, finding), ...given({ where }) }));
       };
-      const there = told(checkFallback(placement, settled), `${pointer}/fallback`);
-      return [...told(checkPlacement(placement, settled), pointer), ...there];
+      const there = diagnosticsAt(checkFallback(placement, settled), `${pointer}/fallback`);
+      return [...diagnosticsAt(checkPlacement(placement, settled), pointer), ...there];
     });
 }

@@ -13,14 +13,13 @@ import { lockedFleet } from '../cluster/settle-cluster.ts';
 import { openTargets } from '../cluster/ssh-targets.ts';
 import { codeForNodes, verdictOf } from '../exit-codes.ts';
 import { observeNodes, shownOnly } from '../look/observe-fleet.ts';
-import { diagnosticsJson, logFindings, pageFor, showResult } from '../terminal/console.ts';
+import { diagnosticsJson, logFindings, pageFor } from '../terminal/console.ts';
 import type { Run, VerbBody } from '../verb.ts';
 
-/** `models list [NAME…]`: shows on which nodes each model is, and the models that the file does not declare. */
 export const modelsList: VerbBody = async (run) => {
   const { nodes, observation, input, failures } = await seeModels(run);
-  showModels(run, input, failures);
-  return codeForNodes(nodes.map((name) => verdictOf(observation.failures[name] ?? [])));
+  const exit = codeForNodes(nodes.map((name) => verdictOf(observation.failures[name] ?? [])));
+  return { exit, ...modelsResult(run, input, failures) };
 };
 
 /** Observes the nodes, and selects the named models. @throws FleetError `select/unknown-model` */
@@ -48,14 +47,11 @@ export async function seeModels(run: Run, cluster: OpenedCluster = openCluster(r
   return { nodes, observation, failures, input: namedModels(run, all) };
 }
 
-export function showModels(run: Run, input: ModelsInput, failures: readonly Diagnostic[]): void {
-  showResult(
-    run,
-    () => ({ ...modelsJson(input, run.console), diagnostics: diagnosticsJson(run.console, failures) }),
-    () => modelsText(input, pageFor(run.console)),
-    gatherAlike(failures),
-  );
-}
+export const modelsResult = ({ console }: Run, input: ModelsInput, failures: readonly Diagnostic[]) => ({
+  document: { ...modelsJson(input, console), diagnostics: diagnosticsJson(console, failures) },
+  text: modelsText(input, pageFor(console)),
+  findings: gatherAlike(failures),
+});
 
 /** The named models, whether they are in the file or only on a node. @throws FleetError `select/unknown-model` */
 export function namedModels({ words }: Pick<Run, 'words'>, all: ModelsInput): ModelsInput {

@@ -12,41 +12,35 @@ import { lockBefore } from '../cluster/settle-cluster.ts';
 import { codeForNodes, exitCode, firstOf } from '../exit-codes.ts';
 import { listSources } from '../sources/list-sources.ts';
 import { withSimulatedServers } from '../sources/simulated-web.ts';
-import { diagnosticsJson, logFindings, showResult } from '../terminal/console.ts';
+import { diagnosticsJson, logFindings } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { listNodeFolders } from './node-folders.ts';
 
-/** `models lock [NAME…]`: reads the file lists of models again, and writes commits and digests into the lock. */
 export const modelsLock: VerbBody = async (run) => {
   const opened = openCluster(run);
   const chosen = chosenModels(run, opened.fleet.models);
   const { diagnostics, additions, read, isWritten, isLeased, shown } = await lockModels(run, opened, chosen);
   logFindings(run, diagnostics);
-  showResult(
-    run,
-    () => ({
+  const last = isWritten
+    ? `${shown} was written.`
+    : read.length === 0
+      ? `${shown} was not changed.`
+      : `${shown} already has ${read.length === 1 ? 'this model' : 'these models'}; nothing was changed.`;
+  const lines = [...additions, last].flatMap((line) => hang('', line, run.console.columns));
+  const bad = new Set(diagnostics.flatMap(({ subject }) => (subject?.kind === 'model' ? [subject.name] : [])));
+  const code = codeForNodes(chosen.map(({ name }) => (bad.has(name) ? 'wrong' : 'fine')));
+  return {
+    exit: isLeased ? firstOf([code, exitCode.leaseHeld]) : code,
+    document: {
       ...documentHead(run.console, { cluster: opened.fleet.name }),
       models: read,
       lockAdditions: additions,
       lock: { file: shown, written: isWritten },
       diagnostics: diagnosticsJson(run.console, diagnostics),
-    }),
-    () => {
-      const last = isWritten
-        ? `${shown} was written.`
-        : read.length === 0
-          ? `${shown} was not changed.`
-          : `${shown} already has ${read.length === 1 ? 'this model' : 'these models'}; nothing was changed.`;
-      return [...additions, last]
-        .flatMap((line) => hang('', line, run.console.columns))
-        .join('\n')
-        .concat('\n');
     },
-    diagnostics,
-  );
-  const bad = new Set(diagnostics.flatMap(({ subject }) => (subject?.kind === 'model' ? [subject.name] : [])));
-  const code = codeForNodes(chosen.map(({ name }) => (bad.has(name) ? 'wrong' : 'fine')));
-  return isLeased ? firstOf([code, exitCode.leaseHeld]) : code;
+    text: `${lines.join('\n')}\n`,
+    findings: diagnostics,
+  };
 };
 
 /** True for a model whose list of files is in the lock. */

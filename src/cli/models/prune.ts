@@ -5,10 +5,10 @@ import { actOn, type CommandSpec } from '../apply/act-on.ts';
 import { reaching } from '../apply/final-check.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { lockedFleet, settleFromLock } from '../cluster/settle-cluster.ts';
+import { wantsAll } from '../cluster/targets.ts';
 import { createConsent } from '../plan/consent.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
-/** `models prune NAME…|--all`: deletes models that the file does not declare. */
 export const modelsPrune: VerbBody = async (run) => {
   const names = wantedNames(run);
   const opened = openCluster(run);
@@ -26,11 +26,9 @@ export const modelsPrune: VerbBody = async (run) => {
 };
 
 /** The named models; undefined with `--all`. @throws FleetError `cli/usage` */
-function wantedNames({ own, words }: Run): readonly string[] | undefined {
-  if (own['all'] === true && words.length > 0)
-    throw usageError('Model names and --all cannot be combined.', 'Leave out one of them.');
-  if (own['all'] === true) return undefined;
-  if (words.length > 0) return [...new Set(words)];
+function wantedNames(run: Run): readonly string[] | undefined {
+  if (wantsAll(run, 'Model')) return undefined;
+  if (run.words.length > 0) return [...new Set(run.words)];
   throw usageError(
     'No model was specified.',
     prose`Name models, or add --all. To see the models that are not in the file: ${meshwright('models list')}`,

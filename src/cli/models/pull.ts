@@ -14,12 +14,12 @@ import { actOn, type CommandSpec } from '../apply/act-on.ts';
 import { reaching } from '../apply/final-check.ts';
 import { type OpenedCluster, openCluster, refuseAny, targetedNodes } from '../cluster/open-cluster.ts';
 import { lockedFleet, settleFromLock } from '../cluster/settle-cluster.ts';
+import { wantsAll } from '../cluster/targets.ts';
 import { createConsent } from '../plan/consent.ts';
 import { withSimulatedServers } from '../sources/simulated-web.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { isListable, lockModels } from './lock.ts';
 
-/** `models pull NAME…|--all [--detach]`: brings models to the nodes that read them, and changes nothing else. */
 export const modelsPull: VerbBody = async (run) => {
   const first = openCluster(run);
   const isLocked = await lockMissing(run, first, wantedModels(run, ...(await readersOf(run, first))));
@@ -95,15 +95,10 @@ function detachedLines(names: readonly string[], { works }: PlaybookReport): rea
  * The named models; with `--all`, those that are read by a targeted node.
  * @throws FleetError `cli/usage`
  */
-function wantedModels(
-  { own, words }: Run,
-  { models }: DesiredFleet,
-  readers: readonly Reader[],
-): readonly DesiredModel[] {
+function wantedModels(run: Run, { models }: DesiredFleet, readers: readonly Reader[]): readonly DesiredModel[] {
   const readable = readers.flatMap((one) => one.models);
-  const isAll = own['all'] === true;
-  if (isAll && words.length > 0)
-    throw usageError('Model names and --all cannot be combined.', 'Leave out one of them.');
+  const isAll = wantsAll(run, 'Model');
+  const { words } = run;
   const names = models.map(({ name }) => name);
   if (words.length === 0 && !isAll) {
     throw usageError('No model was specified.', `Name models, or add --all. Models in the file: ${listText(names)}.`);

@@ -9,23 +9,23 @@ import { openCluster } from '../cluster/open-cluster.ts';
 import { lockedFleet, settleFromLock } from '../cluster/settle-cluster.ts';
 import { codeForNodes, type ExitCode, exitCode, firstOf, type NodeVerdict, verdictOf } from '../exit-codes.ts';
 import { createConsent } from '../plan/consent.ts';
-import { pageFor } from '../terminal/console.ts';
+import { pageFor, showEnded } from '../terminal/console.ts';
 import type { Run, VerbBody } from '../verb.ts';
-import { seeModels, showModels } from './list.ts';
+import { modelsResult, seeModels } from './list.ts';
 
-/** `models verify [NAME…] [--full]`: checks the models on the nodes, with --full by hashing every file. */
 export const modelsVerify: VerbBody = async (run) => {
   const isFull = run.own['full'] === true;
   const opened = openCluster(run);
   const { nodes, observation, input, failures } = await seeModels(run, opened);
-  // With --json, there is one document: that of the run which hashes the files.
-  if (!isFull || !run.options.json) showModels(run, input, failures);
   const verdicts = nodes.map((node): NodeVerdict => {
     const reached = verdictOf(observation.failures[node] ?? []);
     return reached === 'fine' ? verdictOn(node, input) : reached;
   });
   const code = codeForNodes(verdicts);
-  if (!isFull) return code;
+  const result = { exit: code, ...modelsResult(run, input, failures) };
+  if (!isFull) return result;
+  // With --json, there is one document: that of the run which hashes the files.
+  if (!run.options.json) showEnded(run, result);
   const hasCopies = input.models.some(({ copies }) => copies.some(({ state }) => state === 'complete'));
   if (!hasCopies && !run.options.json) {
     run.console.out('\nNothing to hash: no node that was reached has a complete copy.\n');

@@ -48,23 +48,9 @@ export function allowedEffects(run: Run, allowable: readonly GuardedEffect[]): r
   });
 }
 
-/** The consent to one run's plans. */
-export interface Consent {
-  /**
-   * Returns true if exactly this plan, which was shown, may run. A yes applies to one plan; later plans in the same run
-   * need another yes only if their effects are disruptive.
-   * @throws FleetError `plan/not-allowed`, or `cli/needs-yes` if prompting is impossible
-   */
-  readonly give: (plan: Plan, question: string) => Promise<boolean>;
-  /**
-   * Refuses a run before its first change if a later plan in the run would be refused.
-   * @throws FleetError `plan/not-allowed`
-   */
-  readonly foresee: (effects: readonly EffectTotal[]) => void;
-}
+export type Consent = ReturnType<typeof createConsent>;
 
-/** Creates a run's consent, which has not been given yet. */
-export function createConsent(run: Run, policy: ConsentPolicy): Consent {
+export function createConsent(run: Run, policy: ConsentPolicy) {
   const { named = [], allowable = [], isAgreed = run.options.yes === true, hasChanged = false } = policy;
   const allowed = allowedEffects(run, allowable);
   const isGuarded = ({ kind }: EffectTotal): boolean => guarded.some((one) => one === kind);
@@ -72,11 +58,20 @@ export function createConsent(run: Run, policy: ConsentPolicy): Consent {
     isGuarded(one) && ![...allowed, ...named].some((kind) => kind === one.kind);
   let hasBegun = false;
   return {
-    foresee: (effects) => {
+    /**
+     * Refuses a run before its first change if a later plan in the run would be refused.
+     * @throws FleetError `plan/not-allowed`
+     */
+    foresee: (effects: readonly EffectTotal[]): void => {
       const unapproved = effects.filter(isUnapproved);
       if (unapproved.length > 0 && !canAsk(run)) throw notAllowed(unapproved, policy, false);
     },
-    give: async ({ effects }, question) => {
+    /**
+     * Returns true if exactly this plan, which was shown, may run. A yes applies to one plan; later plans in the same run
+     * need another yes only if their effects are disruptive.
+     * @throws FleetError `plan/not-allowed`, or `cli/needs-yes` if prompting is impossible
+     */
+    give: async ({ effects }: Plan, question: string): Promise<boolean> => {
       const disturbing = effects.filter(isGuarded);
       const unapproved = disturbing.filter(isUnapproved);
       const isLater = hasBegun;

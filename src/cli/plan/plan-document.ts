@@ -7,7 +7,7 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import { planJson } from '../../engine/plan/plan-json.ts';
 import type { StepScript } from '../../engine/scripts/step-scripts.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import { canonicalJson, type Json } from '../../model/digest.ts';
+import { canonicalJson, type Json, jsonObject, parsedJson } from '../../model/digest.ts';
 import { namedSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
@@ -23,7 +23,7 @@ import { type Run, usageError } from '../verb.ts';
 interface SavedPlan {
   /** The file's displayed path. */
   readonly shown: string;
-  readonly text: string;
+  readonly document: JsonMap;
   /** The plan's nodes; absent if the plan covers all nodes in the file. */
   readonly targets?: readonly string[];
 }
@@ -55,25 +55,35 @@ function readSaved(run: Run, file: string): SavedPlan {
   const shown = shownPath(run.folder, path);
   const read = readFile(path, shown);
   refuseOpenToOthers(run, shown, read);
-  const { text } = read;
-  const targets = targetsIn(text);
-  if (targets === undefined) {
-    const format = formatIn(text);
-    const why =
-      format === undefined
-        ? 'is not a saved plan'
-        : `has plan format ${format}, but this version of meshwright reads format ${planFormat}`;
-    throw failure('plan/unreadable', { detail: `${shown} ${why}.`, subject: namedSubject(shown) });
-  }
-  return { shown, text, ...(targets === 'all' ? {} : { targets }) };
+  return parseSaved(shown, read.text);
 }
 
-/** @throws FleetError `plan/stale` if the document differs from the saved plan */
-export function requireSame({ shown, text }: SavedPlan, document: string): void {
-  if (isSamePlan(text, document) === true) return;
+/** @throws FleetError `plan/unreadable` */
+export function parseSaved(shown: string, text: string): SavedPlan {
+  const document = parsed(text);
+  const format = document?.['steps'] === undefined ? undefined : document['formatVersion'];
+  if (document === undefined || format !== planFormat) {
+    const why =
+      typeof format === 'number'
+        ? `has plan format ${format}, but this version of meshwright reads format ${planFormat}`
+        : 'is not a saved plan';
+    throw failure('plan/unreadable', { detail: `${shown} ${why}.`, subject: namedSubject(shown) });
+  }
+  const { targets } = document;
+  return { shown, document, ...(Array.isArray(targets) && { targets: targets.map(String) }) };
+}
+
+/**
+ * Compares a saved plan with the document of the current one, except for values that always vary, such as times. A spent
+ * launch budget or too little memory appears as a blocker.
+ * @throws FleetError `plan/stale` if they differ
+ */
+export function requireSame({ shown, document }: Pick<SavedPlan, 'shown' | 'document'>, current: string): void {
+  const [before, after] = [comparable(document), comparable(parsed(current) ?? {})];
+  if (canonicalJson(before) === canonicalJson(after)) return;
   throw failure('plan/stale', {
     subject: namedSubject(shown),
-    detail: [`The plan in ${shown} is out of date. Differences:`, ...planDifferences(text, document)].join('\n'),
+    detail: [`The plan in ${shown} is out of date. Differences:`, ...planDifferences(before, after)].join('\n'),
     hint: prose`Make a new plan: ${meshwright('plan', '--out', 'new.json')}. Check it, then apply it.`,
   });
 }
@@ -121,31 +131,14 @@ const entriesOf = (value: Json): readonly (readonly [string, Json])[] =>
 
 const planFormat = 1;
 
-/** The format of a saved plan; undefined if the text is not a plan. */
-function formatIn(saved: string): number | undefined {
-  const { steps, formatVersion } = parsed(saved) ?? {};
-  return steps !== undefined && typeof formatVersion === 'number' ? formatVersion : undefined;
-}
-
-/**
- * True if two plan documents are equal except for values that always vary, such as times. A spent launch budget or too
- * little memory appears as a blocker. Undefined if one of the texts is not a plan.
- */
-export function isSamePlan(saved: string, now: string): boolean | undefined {
-  const before = parsed(saved);
-  if (before === undefined || formatIn(saved) !== planFormat) return undefined;
-  return canonicalJson(comparable(before)) === canonicalJson(comparable(parsed(now) ?? {}));
-}
-
 /** The maximum number of differences from a saved plan that are listed. */
 const namedChanges = 3;
 
 /**
  * The differences between a saved plan and the current one, one phrase each: the first restarted Macs and changes, or
- * else the parts that differ. Both texts must be plans.
+ * else the parts that differ.
  */
-export function planDifferences(saved: string, now: string): readonly string[] {
-  const [before, after] = [comparable(parsed(saved) ?? {}), comparable(parsed(now) ?? {})];
+export function planDifferences(before: JsonMap, after: JsonMap): readonly string[] {
   const [was, is] = [changeTexts(before), changeTexts(after)];
   const changes = [
     ...restartTexts(before, after),
@@ -180,33 +173,18 @@ function restartTexts({ observed: was }: JsonMap, { observed: is }: JsonMap): re
 
 const mapOf = (value: Json | undefined): JsonMap => Object.fromEntries(entriesOf(value ?? null));
 
-/** The nodes of a saved plan; `all` for every node in the file; undefined if the text is not a plan. */
-export function targetsIn(saved: string): readonly string[] | 'all' | undefined {
-  const document = parsed(saved);
-  if (document === undefined || formatIn(saved) !== planFormat) return undefined;
-  const { targets } = document;
-  return Array.isArray(targets) ? targets.map(String) : 'all';
-}
-
 /** True if a saved plan was made with `--verify=full`. */
-export const isHashedPlan = ({ text }: Pick<SavedPlan, 'text'>): boolean => parsed(text)?.['hashes'] !== undefined;
+export const isHashedPlan = ({ document }: Pick<SavedPlan, 'document'>): boolean => document['hashes'] !== undefined;
 
 type JsonMap = { readonly [key: string]: Json };
 
-const onlyTold: readonly string[] = ['diagnostics', 'hashes', 'launches', 'memory', 'transfers'];
+const onlyShown: readonly string[] = ['diagnostics', 'hashes', 'launches', 'memory', 'transfers'];
 
 /** The document without the parts that are only shown. */
 const comparable = (document: JsonMap): JsonMap =>
-  Object.fromEntries(Object.entries(document).filter(([key]) => !onlyTold.includes(key)));
+  Object.fromEntries(Object.entries(document).filter(([key]) => !onlyShown.includes(key)));
 
-function parsed(text: string): JsonMap | undefined {
-  try {
-    const value: Json = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonMap) : undefined;
-  } catch {
-    return undefined;
-  }
-}
+const parsed = (text: string): JsonMap | undefined => jsonObject(parsedJson(text)) as JsonMap | undefined;
 
 /** The selected nodes; undefined if none were selected. */
 export function narrowed(
@@ -216,7 +194,6 @@ export function narrowed(
   return words.length > 0 || options.nodes !== undefined || options.label !== undefined ? { targets } : {};
 }
 
-/** The information shown next to a plan. */
 export type ShownPlanParts = Omit<PlanTextInput, 'plan'>;
 
 /** Logs a plan and prints it; with `--json`, it is only logged. */

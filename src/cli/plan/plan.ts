@@ -15,79 +15,65 @@ import { unreachedField } from '../../report/nodes-text.ts';
 import { pendingJson } from '../../report/plan/pending.ts';
 import { driftText, planText } from '../../report/plan/plan-text.ts';
 import { isFullVerify, planToHash } from '../apply/hash-first.ts';
-import { codeForLook, codeForPending } from '../apply/run-outcome.ts';
+import { codeForChecked, codeForPending } from '../apply/run-outcome.ts';
 import { targetedNodes } from '../cluster/open-cluster.ts';
-import { type SettledCluster, settleCluster } from '../cluster/settle-cluster.ts';
+import { settleCluster } from '../cluster/settle-cluster.ts';
 import { openTargets } from '../cluster/ssh-targets.ts';
 import { shownPath } from '../files/read-file.ts';
 import { replaceFile } from '../files/write-file.ts';
-import { type LookedPlan, lookAndSettle } from '../look/look-and-plan.ts';
+import { observeAndSettle } from '../look/observe-and-plan.ts';
 import { shownOnly } from '../look/observe-fleet.ts';
 import { movedRevisions } from '../sources/hub-source.ts';
-import {
-  diagnosticsJson,
-  pageFor,
-  showDiagnostics,
-  showJsonText,
-  showParagraph,
-  showResult,
-} from '../terminal/console.ts';
+import { diagnosticsJson, pageFor, paragraphText, showDiagnostics, showJsonText } from '../terminal/console.ts';
 import { mendingText, type Run, sameWords, textOption, type VerbBody } from '../verb.ts';
 import { narrowed, planDocument, type ShownPlanParts, showPlan } from './plan-document.ts';
 
-/** Observes the selected nodes and plans for them. */
-export async function lookForPlan(run: Run) {
+export async function observeForPlan(run: Run) {
   const settled = await settleCluster(run);
   const targets = targetedNodes(run, settled.fleet, run.words).map(({ name }) => name);
   const ways = openTargets(run, settled.opened);
-  const wish = { ways, goal: { kind: 'converge' as const }, targets, extent: shownOnly(run) };
-  const { cluster, looked } = await lookAndSettle(run, settled, wish);
-  return { ...cluster, looked, targets, judged: { goal: wish.goal.kind, ...looked, fleet: cluster.fleet, targets } };
+  const input = { ways, goal: { kind: 'converge' as const }, targets, extent: shownOnly(run) };
+  const { cluster, planned } = await observeAndSettle(run, settled, input);
+  return { ...cluster, planned, targets, judged: { goal: input.goal.kind, ...planned, fleet: cluster.fleet, targets } };
 }
 
-/** `drift [NODE…]`: checks whether nodes match the file; for scheduled jobs. */
 export const drift: VerbBody = async (run) => {
-  const found = await lookForPlan(run);
-  show(run, found, found.looked);
-  return codeForPending(found.judged, found.additions);
+  const { judged, additions, lockPlace, planned } = await observeForPlan(run);
+  const { plan: pending } = planned;
+  const next = prose`Show the plan: ${meshwright('plan', ...sameWords(run, run.words))}`;
+  return {
+    exit: codeForPending(judged, additions),
+    document: {
+      ...documentHead(run.console, { cluster: pending.cluster }),
+      observed: Object.keys(pending.observed),
+      ...unreachedField(pending.unreached),
+      ...pendingJson(pending, run.console),
+      lockAdditions: additions,
+      diagnostics: diagnosticsJson(run.console, pending.diagnostics),
+    },
+    text: driftText({ plan: pending, lock: { shown: lockPlace.shown, additions }, next }, pageFor(run.console)),
+    events: [{ kind: 'plan', plan: pending }],
+  };
 };
 
-function show(run: Run, { additions, lockPlace }: SettledCluster, { plan }: LookedPlan): void {
-  run.log?.write({ kind: 'plan', plan });
-  const next = prose`Show the plan: ${meshwright('plan', ...sameWords(run, run.words))}`;
-  showResult(
-    run,
-    () => ({
-      ...documentHead(run.console, { cluster: plan.cluster }),
-      observed: Object.keys(plan.observed),
-      ...unreachedField(plan.unreached),
-      ...pendingJson(plan, run.console),
-      lockAdditions: additions,
-      diagnostics: diagnosticsJson(run.console, plan.diagnostics),
-    }),
-    () => driftText({ plan, lock: { shown: lockPlace.shown, additions }, next }, pageFor(run.console)),
-  );
-}
-
-/** `plan [NODE…]`: shows what apply would do and what blocks it. Changes nothing, here or on any node. */
 export const plan: VerbBody = async (run) => {
   const isFull = isFullVerify(run);
-  const { looked, targets, judged, fleet, additions, lockPlace, opened } = await lookForPlan(run);
+  const { planned, targets, judged, fleet, additions, lockPlace, opened } = await observeForPlan(run);
   const moved = await movedRevisions(run, opened, fleet.models);
   const { isSimulated } = run.console;
-  const { budgets, transfers } = looked;
+  const { budgets, transfers } = planned;
   const chosen = narrowed(run, targets);
-  const first = isFull ? planToHash(fleet, looked.observation, targets) : undefined;
+  const first = isFull ? planToHash(fleet, planned.observation, targets) : undefined;
   const hashes = first && hashWorks(first);
   const surroundings = { isSimulated, additions, ...chosen, ...given({ budgets, transfers, hashes }) };
   const out = textOption(run, 'out');
   const saved = out === undefined ? undefined : resolve(run.folder, out);
-  if (saved !== undefined) replaceFile(saved, planDocument(looked.plan, surroundings), 0o600);
-  const steps = [...(first?.steps ?? []), ...looked.plan.steps];
+  if (saved !== undefined) replaceFile(saved, planDocument(planned.plan, surroundings), 0o600);
+  const steps = [...(first?.steps ?? []), ...planned.plan.steps];
   const scripts = run.own['scripts'] === true ? scriptsOf({ steps }, fleet) : undefined;
   if (run.options.json) {
     // A saved plan has no notices of a server, because they would make it stale.
-    const shown = { ...looked.plan, diagnostics: [...looked.plan.diagnostics, ...moved] };
+    const shown = { ...planned.plan, diagnostics: [...planned.plan.diagnostics, ...moved] };
     showJsonText(run.console, planDocument(shown, { ...surroundings, ...(scripts && { scripts }) }));
   }
   const lock = { shown: lockPlace.shown, additions, ...(chosen.targets && { isCounted: true as const }) };
@@ -96,20 +82,20 @@ export const plan: VerbBody = async (run) => {
     budgets,
     transfers,
     hashes,
-    next: nextLines(run, looked.plan, saved),
+    next: nextLines(run, planned.plan, saved),
     saved: saved === undefined ? undefined : savedText(run, saved),
   };
-  if (scripts !== undefined) showScripts(run, looked.plan, parts, scripts);
+  if (scripts !== undefined) showScripts(run, planned.plan, parts, scripts);
   else {
-    showPlan(run, looked.plan, parts);
+    showPlan(run, planned.plan, parts);
     if (!run.options.json) showDiagnostics(run.console, moved);
-    const isForHands = looked.plan.blockers.some(({ isHands }) => isHands);
+    const isForHands = planned.plan.blockers.some(({ isHands }) => isHands);
     if (!run.options.json && isSimulated && isForHands) {
       run.console.out('\n');
-      showParagraph(run.console, mendingText);
+      run.console.out(paragraphText(run.console, mendingText));
     }
   }
-  return run.own['detailedExitcode'] === true ? codeForPending(judged, additions) : codeForLook(judged);
+  return run.own['detailedExitcode'] === true ? codeForPending(judged, additions) : codeForChecked(judged);
 };
 
 /** A plan's root scripts, with the time limits for real Macs. */

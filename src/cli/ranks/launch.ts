@@ -50,7 +50,7 @@ import { createConsent } from '../plan/consent.ts';
 import { type Console, showDiagnostics } from '../terminal/console.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 
-const lookMs = 60_000;
+const answerMs = 60_000;
 
 /** `launch PLACEMENT -- CMD…`: stops placements, runs the user's program on the Macs, and starts placements again. */
 export const launch: VerbBody = async (run) => {
@@ -111,7 +111,7 @@ export const launch: VerbBody = async (run) => {
 export const launchPlaybook: Playbook = playbookOf(
   'launch',
   { kind: 'stop' },
-  { kind: 'run', command: ['sw_vers', '-productVersion'], effect: 'none', deadlineMs: lookMs },
+  { kind: 'run', command: ['sw_vers', '-productVersion'], effect: 'none', deadlineMs: answerMs },
   { kind: 'start' },
 );
 
@@ -189,8 +189,8 @@ async function refuseUnfit(run: Run, { nodes, ways, cluster, account }: Omit<Lau
       : refused('launch/hold-unseen', one.node, one.why),
     ...(observation.failures[one.node] ?? []),
   ]);
-  const wish = { nodes: names, isOverRdma, mayPassBudget, ...(account && { account: account.name }) };
-  refuseAny([...held, ...launchRefusals(wish, observation)]);
+  const asked = { nodes: names, isOverRdma, mayPassBudget, ...(account && { account: account.name }) };
+  refuseAny([...held, ...launchRefusals(asked, observation)]);
   if (isOverRdma)
     showDiagnostics(run.console, launchGidWarnings(names, cluster.fleet, Object.values(observation.nodes)));
 }
@@ -208,7 +208,7 @@ async function runRanks(run: Run, { cluster, nodes, ways, words, account }: Laun
   const observation = await observeNodes(run, nodes, ways);
   const id = randomBytes(6).toString('hex');
   const names: readonly NodeName[] = nodes.map(({ name }) => name);
-  const wish = {
+  const settings = {
     thunderbolt: fleet.thunderbolt,
     nodes: names,
     hosts: nodes.map(({ host }) => host),
@@ -217,7 +217,7 @@ async function runRanks(run: Run, { cluster, nodes, ways, words, account }: Laun
       fleet.placements.map(({ endpointPort }) => endpointPort),
     ),
   };
-  const group = launchGroup(wish, seenNames({ observation }));
+  const group = launchGroup(settings, seenNames({ observation }));
   if (group.kind === 'unseen') {
     showDiagnostics(run.console, [group.diagnostic]);
     return exitCode.failed;
@@ -241,7 +241,6 @@ async function runRanks(run: Run, { cluster, nodes, ways, words, account }: Laun
 const filled = (word: string, values: ReadonlyMap<string, string>): string =>
   word.replaceAll(/\{([a-z]+)\}/g, (whole, name: string) => values.get(name) ?? whole);
 
-/** The user's program whose ranks are to be started. */
 interface LaunchAsked {
   readonly nodes: readonly NodeName[];
   /** True if the ranks form a JACCL group, which uses the launch budget like the start of a placement. */
@@ -424,7 +423,6 @@ async function launchRanks({ console, signal }: Run, ranks: Ranks): Promise<numb
   return Math.max(0, ...statuses);
 }
 
-/** One rank's output, and the end of its group. */
 interface RankView {
   readonly console: Console;
   readonly prefix: string;

@@ -40,7 +40,7 @@ import { openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
 import { placementsNamed } from '../cluster/targets.ts';
 import { codeForNodes, type ExitCode, exitCode } from '../exit-codes.ts';
 import { answerText, askNodes, isAnswered, outcomeDiagnostics } from '../look/observe-fleet.ts';
-import { diagnosticsJson, showDiagnostics, showResult, waitingBytes } from '../terminal/console.ts';
+import { diagnosticsJson, type Ended, showDiagnostics, waitingBytes } from '../terminal/console.ts';
 import { exitOfSignal } from '../terminal/signals.ts';
 import { useLimits } from '../use-limits.ts';
 import { type Run, readCountOption, usageError, type VerbBody } from '../verb.ts';
@@ -81,8 +81,7 @@ export const logs: VerbBody = async (run) => {
     const failing = await findFailingRank(run, { desired: fleet, ways }, placement);
     if (failing !== undefined) found.push(failing);
   }
-  show(run, tails, found, elsewhere);
-  return codeForNodes(tails.map(({ outcome }) => (isAnswered(outcome) ? 'fine' : 'unjudged')));
+  return logsEnded(run, tails, found, elsewhere);
 };
 
 /** Other tools use `-f` for follow; here it names the cluster file. */
@@ -144,12 +143,12 @@ const earlierRank = ({ placement, node, words }: ElsewhereRank): Diagnostic =>
 
 const otherLogs = (placement: string): Prose => prose`To see the logs of its ranks: ${meshwright('logs', placement)}`;
 
-function show(
+function logsEnded(
   run: Run,
   tails: readonly RankTail[],
   found: readonly FoundRank[],
   elsewhere: readonly ElsewhereRank[],
-): void {
+): Ended {
   const diagnostics = [
     ...tails.flatMap((tail) => diagnosticsOf(tail, elsewhere)),
     ...found.map(({ finding }) => finding),
@@ -165,17 +164,17 @@ function show(
   );
   const text = (rank: (typeof ranks)[number], line: string): string =>
     `${prefix(rank.placement, rank.node)} ${found.some((one) => isTelling(one, rank, line)) ? '!' : '|'} ${escapeLines(line)}\n`;
-  showResult(
-    run,
-    () => ({
+  return {
+    exit: codeForNodes(tails.map(({ outcome }) => (isAnswered(outcome) ? 'fine' : 'unjudged'))),
+    document: {
       ...documentHead(run.console),
       ranks: ranks.length === 0 && lost.length > 0 ? null : ranks,
       ...unreachedField(unreachedOf(lost, { failures })),
       diagnostics: diagnosticsJson(run.console, diagnostics),
-    }),
-    () => ranks.flatMap((rank) => rank.lines.map((line) => text(rank, line))).join(''),
-    gatherAlike(diagnostics),
-  );
+    },
+    text: ranks.flatMap((rank) => rank.lines.map((line) => text(rank, line))).join(''),
+    findings: gatherAlike(diagnostics),
+  };
 }
 
 /** True if this line is the failure reason of the rank that failed first. */
@@ -278,8 +277,8 @@ export function wantedRanks(words: readonly string[], fleet: DesiredFleet): read
 }
 
 function ranksOf(word: string, fleet: DesiredFleet): readonly { readonly placement: string; readonly node: string }[] {
-  const on = (one: Pick<DesiredPlacement, 'name' | 'nodes'>, isMeant: (node: string) => boolean) =>
-    one.nodes.filter(isMeant).map((node) => ({ placement: one.name, node }));
+  const on = (one: Pick<DesiredPlacement, 'name' | 'nodes'>, isIncluded: (node: string) => boolean) =>
+    one.nodes.filter(isIncluded).map((node) => ({ placement: one.name, node }));
   const isPlacement = placementsFor(word, fleet).length > 0;
   const isNode = fleet.nodes.some(({ name }) => name === word);
   if (isPlacement || !isNode) {
@@ -318,7 +317,7 @@ interface Followed {
   readonly withoutRequests: ReturnType<typeof requestRemover>;
   mark: LogMark | undefined;
   /** The last reported reason why nothing could be read. */
-  told: string;
+  reported: string;
 }
 
 async function followNode(way: NodeTarget, placements: readonly string[], watch: Watch): Promise<void> {
@@ -332,28 +331,28 @@ async function followNode(way: NodeTarget, placements: readonly string[], watch:
       reader: lineReader(),
       withoutRequests: requestRemover(requestPatternOf(watch.fleet, placement)),
       mark: undefined,
-      told: '',
+      reported: '',
     }),
   );
   let lostBy = '';
   while (!signal.aborted) {
-    const looked = await watch.limit(() => lookAt(session, logs, run.options.deadline));
+    const read = await watch.limit(() => readParts(session, logs, run.options.deadline));
     if (signal.aborted) break;
-    if (looked.kind === 'lost') {
-      if (looked.problem.code !== lostBy) {
-        showDiagnostics(run.console, [looked.problem]);
+    if (read.kind === 'lost') {
+      if (read.problem.code !== lostBy) {
+        showDiagnostics(run.console, [read.problem]);
         run.console.err(`${way.node}: trying again every ${retryMs / 1_000} s\n`);
       }
-      lostBy = looked.problem.code;
+      lostBy = read.problem.code;
       session.forget();
       await pause(retryMs, signal);
       continue;
     }
     if (lostBy !== '') run.console.err(`${way.node}: answers again\n`);
     lostBy = '';
-    for (const part of looked.parts) take(part, logs, way.node, watch);
+    for (const part of read.parts) take(part, logs, way.node, watch);
     do {
-      await pause(looked.parts.some(isFull) ? 0 : pauseMs, signal);
+      await pause(read.parts.some(isFull) ? 0 : pauseMs, signal);
     } while (waitingBytes() > mostWaitingBytes && !signal.aborted);
   }
   signal.removeEventListener('abort', close);
@@ -363,15 +362,15 @@ async function followNode(way: NodeTarget, placements: readonly string[], watch:
 
 const isFull = (part: LogPart): boolean => part.kind === 'part' && part.bytes.length === mostPartBytes;
 
-type Looked =
+type ReadParts =
   | { readonly kind: 'seen'; readonly parts: readonly LogPart[] }
   | { readonly kind: 'lost'; readonly problem: Diagnostic };
 
-async function lookAt(session: Session, logs: readonly Followed[], deadlineMs: number): Promise<Looked> {
-  const wishes = logs.map(({ placement, mark }) => ({ placement, ...given({ mark }) }));
+async function readParts(session: Session, logs: readonly Followed[], deadlineMs: number): Promise<ReadParts> {
+  const requests = logs.map(({ placement, mark }) => ({ placement, ...given({ mark }) }));
   const answer = await session.ask((rootPrefix) => ({
     name: 'rank-log',
-    command: rankLogPartsCommand(wishes, rootPrefix),
+    command: rankLogPartsCommand(requests, rootPrefix),
     deadlineMs,
     maxBytes: answerBytes * logs.length,
   }));
@@ -394,11 +393,11 @@ function take(part: LogPart, logs: readonly Followed[], node: NodeName, watch: W
   if (log === undefined) return;
   const { run } = watch;
   if (part.kind !== 'part') {
-    if (log.told !== part.kind) tellMissing(part, node, run);
-    log.told = part.kind;
+    if (log.reported !== part.kind) showMissing(part, node, run);
+    log.reported = part.kind;
     return;
   }
-  log.told = '';
+  log.reported = '';
   const isFirst = log.mark === undefined;
   if (log.mark !== undefined && part.from < log.mark.bytes) {
     showLines(watch, log, node, log.reader.end());
@@ -425,7 +424,7 @@ function showLines(
   }
 }
 
-function tellMissing({ kind, placement }: LogPart, node: NodeName, { console }: Run): void {
+function showMissing({ kind, placement }: LogPart, node: NodeName, { console }: Run): void {
   if (kind === 'none') console.err(`${node}: ${placement} has no log yet; waiting for it\n`);
   else showDiagnostics(console, [cannotRead(node, `the log of ${placement} is not a file that this user can read`)]);
 }

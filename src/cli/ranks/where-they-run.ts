@@ -19,7 +19,7 @@ function runsOn(name: string, node: NodeName, observed: Observed): boolean | und
 
 type Observed = Readonly<Record<string, NodeObservation>>;
 
-type Look = (nodes: readonly NodeName[]) => Promise<Observed>;
+type Observe = (nodes: readonly NodeName[]) => Promise<Observed>;
 
 /** Only the node's ranks matter, and a busy endpoint would answer a token request slowly. */
 const rankFacts: readonly FactName[] = ['placements', 'services'];
@@ -30,10 +30,10 @@ const rankFacts: readonly FactName[] = ['placements', 'services'];
  */
 export async function fleetAsItRuns(run: Run, cluster: OpenedCluster, ways: SshTargets): Promise<DesiredFleet> {
   const { fleet } = cluster;
-  const isMeant = (one: DesiredPlacement): boolean =>
+  const isChosen = (one: DesiredPlacement): boolean =>
     [one.name, ...everyNode(one)].some((name) => run.words.includes(name));
-  if (!fleet.placements.some((one) => one.fallback !== undefined && isMeant(one))) return fleet;
-  const found = await findFallbacks(lockedFleet(run, cluster), isMeant, async (names) => {
+  if (!fleet.placements.some((one) => one.fallback !== undefined && isChosen(one))) return fleet;
+  const found = await findFallbacks(lockedFleet(run, cluster), isChosen, async (names) => {
     const nodes = fleet.nodes.filter(({ name }) => names.includes(name));
     return (await observeNodes(run, nodes, ways, { facts: rankFacts })).nodes;
   });
@@ -50,24 +50,24 @@ export async function fleetAsItRuns(run: Run, cluster: OpenedCluster, ways: SshT
  */
 export async function findFallbacks(
   fleet: DesiredFleet,
-  isMeant: (placement: DesiredPlacement) => boolean,
-  look: Look,
+  isChosen: (placement: DesiredPlacement) => boolean,
+  observe: Observe,
 ) {
-  const meant = fleet.placements.flatMap((one) =>
-    one.fallback === undefined || !isMeant(one) ? [] : [{ ...one, there: one.fallback.nodes }],
+  const chosen = fleet.placements.flatMap((one) =>
+    one.fallback === undefined || !isChosen(one) ? [] : [{ ...one, there: one.fallback.nodes }],
   );
-  const first = await look([...new Set(meant.flatMap(({ there }) => there))]);
+  const first = await observe([...new Set(chosen.flatMap(({ there }) => there))]);
   const names = namesThere(fleet, first);
-  const open = meant.filter(
+  const open = chosen.filter(
     (one) => names.includes(one.name) && !one.there.every((node) => runsOn(one.name, node, first) === true),
   );
   const others = open.flatMap(({ nodes }) => nodes).filter((node) => !Object.hasOwn(first, node));
-  const all = others.length === 0 ? first : { ...first, ...(await look([...new Set(others)])) };
+  const all = others.length === 0 ? first : { ...first, ...(await observe([...new Set(others)])) };
   const found = namesThere(fleet, all);
   return {
     /** The names of placements on their fallback, followed by placements for which this is unknown. */
-    there: meant.map(({ name }) => name).filter((name) => found.includes(name)),
-    unseen: meant
+    there: chosen.map(({ name }) => name).filter((name) => found.includes(name)),
+    unseen: chosen
       .filter((one) => one.there.every((node) => runsOn(one.name, node, first) === undefined))
       .map(({ name, there }) => ({ name, nodes: there })),
   };
@@ -115,15 +115,15 @@ export async function findElsewhere(
   { fleet, ways }: { readonly fleet: DesiredFleet; readonly ways: SshTargets },
   wanted: readonly { readonly placement: string; readonly elsewhere: readonly NodeName[] }[],
 ): Promise<readonly ElsewhereRank[]> {
-  const meant = wanted.flatMap(({ placement: name, elsewhere }) => {
+  const chosen = wanted.flatMap(({ placement: name, elsewhere }) => {
     const placement = fleet.placements.find((one) => one.name === name);
     return placement === undefined ? [] : elsewhere.map((node) => ({ placement, node }));
   });
-  if (meant.length === 0) return [];
-  const names = meant.flatMap(({ placement, node }) => [...placement.nodes, node]);
+  if (chosen.length === 0) return [];
+  const names = chosen.flatMap(({ placement, node }) => [...placement.nodes, node]);
   const nodes = fleet.nodes.filter(({ name }) => names.includes(name));
   const observed = (await observeNodes(run, nodes, ways, { facts: rankFacts })).nodes;
-  return meant.map(({ placement, node }) => ({
+  return chosen.map(({ placement, node }) => ({
     placement: placement.name,
     node,
     words: elsewhereWords(placement, node, observed),

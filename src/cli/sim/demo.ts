@@ -89,7 +89,6 @@ function commandLine(words: readonly string[], columns: number): string {
   return [...lines, line].join('\n');
 }
 
-/** A few sentences, followed by commands. */
 interface Scene {
   readonly says: string;
   /** The arguments of `meshwright`, and the expected exit code. */
@@ -146,7 +145,6 @@ export const scenes: readonly Scene[] = [
   },
 ];
 
-/** The folder and environment for a command. */
 type SelfPlace = ReturnType<typeof placeIn>;
 
 /**

@@ -5,7 +5,6 @@ import { writeReferenceArchive, writeTinyModel } from '../../sim/doubles/referen
 import { exitCode } from '../exit-codes.ts';
 import { forgetRehearsal } from '../files/places.ts';
 import { cannotWrite } from '../files/write-file.ts';
-import { showJson } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
 /** The runtimes with an example. */
@@ -13,7 +12,7 @@ export const exampleDrivers = ['exo', 'mlx', 'llamacpp', 'command'] as const;
 
 export type ExampleDriver = (typeof exampleDrivers)[number];
 
-interface ExampleWish {
+interface ExampleOptions {
   readonly driver: ExampleDriver;
   /** True for an endpoint in the office network. */
   readonly isPublished: boolean;
@@ -67,7 +66,7 @@ function replaced(text: string, pattern: RegExp, by: string): string {
 }
 
 /** The example file for a different runtime, or with a published endpoint. All other text is kept, even comments. */
-export function exampleText(example: string, { driver, isPublished }: ExampleWish): string {
+export function exampleText(example: string, { driver, isPublished }: ExampleOptions): string {
   let file = example;
   if (driver !== 'exo') {
     const { runtimes, models, placement } = edits[driver];
@@ -91,10 +90,10 @@ const modelBytes = 8_388_608;
  */
 export async function prepareDemo(
   folder: string,
-  wish: ExampleWish = { driver: 'exo', isPublished: false },
+  options: ExampleOptions = { driver: 'exo', isPublished: false },
 ): Promise<void> {
-  await writeFile(join(folder, 'cluster.yaml'), exampleText(await readFile(example, 'utf8'), wish));
-  if (wish.driver !== 'command') return;
+  await writeFile(join(folder, 'cluster.yaml'), exampleText(await readFile(example, 'utf8'), options));
+  if (options.driver !== 'command') return;
   await writeReferenceArchive(join(folder, 'dist/reference.tar.gz'));
   await writeTinyModel(join(folder, 'models/tiny'), modelBytes);
 }
@@ -113,9 +112,8 @@ export const simExample: VerbBody = async (run) => {
   // The example's first line names the schema, for editors that complete keys.
   mkdirSync(join(folder, 'schemas'));
   copyFileSync(schemaFile, join(folder, 'schemas/cluster.schema.json'));
-  if (run.options.json) showJson(run.console, { formatVersion: 1, simulated: true, folder });
-  else run.console.out(written(shown, driver));
-  return exitCode.done;
+  const document = { formatVersion: 1, simulated: true, folder } as const;
+  return { exit: exitCode.done, document, text: written(shown, driver) };
 };
 
 /** @throws FleetError `cli/usage` */

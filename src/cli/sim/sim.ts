@@ -25,7 +25,6 @@ import { replaceFile, writingTo } from '../files/write-file.ts';
 import { type Ended, withLine } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
-/** `sim hands`: plays the person at the simulated rack, who does all manual steps or moves single plugs. */
 export const simHands: VerbBody = async (run) => {
   checkWords(run.words);
   const { done, faults } = await askHands(await requireRun(run), run.words);
@@ -35,7 +34,6 @@ export const simHands: VerbBody = async (run) => {
   return finish({ formatVersion: 1, simulated: true, done, faults }, text);
 };
 
-/** The result of a successful command. */
 const finish = <Document extends SimDocument>(document: Document, text: string): Ended<Document> => {
   return { exit: exitCode.done, document, text };
 };
@@ -58,7 +56,6 @@ const doneText = (done: readonly string[]): string =>
     ? 'No manual steps to do at the simulated rack.\n'
     : `Done at the simulated rack:\n${done.map((one) => `  ${one}\n`).join('')}`;
 
-/** `sim power-on NODE...`: presses the power buttons of simulated Macs. @throws FleetError `sim/unknown-node` */
 export const simPowerOn: VerbBody = async (run) => {
   const { words } = run;
   const runFile = await requireRun(run);
@@ -72,7 +69,6 @@ export const simPowerOn: VerbBody = async (run) => {
 
 const seeList = prose`List of faults: ${meshwright('sim fault', '--list')}`;
 
-/** `sim fault`: injects a fault, clears it, or lists all faults. */
 export const simFault: VerbBody = async (run) => {
   const isListing = run.own['list'] === true;
   const isClearing = run.own['clear'] === true;
@@ -116,7 +112,6 @@ function checkFault(words: readonly string[]): void {
 
 const isFaultName = (name: string): name is FaultName => faultNames.some((one) => one === name);
 
-/** The active faults, one per line. */
 const faultsText = (active: readonly string[]): string =>
   active.length === 0
     ? 'No faults: the simulated rack matches the file.\n'

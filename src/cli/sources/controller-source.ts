@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { pointerTo } from '../../desired/draft.ts';
 import { requirementsName } from '../../desired/settle/python-packages.ts';
 import {
@@ -42,28 +43,17 @@ const longestList = 8_388_608;
  */
 async function listArchive(path: string, signal: AbortSignal): Promise<readonly string[] | undefined> {
   if (path.endsWith('.dmg') || !existsSync(path)) return undefined;
-  const text = await new Promise<string | undefined>((resolve) => {
-    const child = spawn('tar', ['-tf', `./${basename(path)}`], {
-      cwd: dirname(path),
-      env: { PATH: process.env['PATH'], LC_ALL: 'C' },
-      stdio: ['ignore', 'pipe', 'ignore'],
-      signal,
-    });
-    const late = setTimeout(() => child.kill(), listMs);
-    const parts: Buffer[] = [];
-    let size = 0;
-    child.stdout.on('data', (part: Buffer) => {
-      size += part.length;
-      if (size > longestList) child.kill();
-      else parts.push(part);
-    });
-    const end = (listed?: string): void => {
-      clearTimeout(late);
-      resolve(listed);
-    };
-    child.on('error', () => end());
-    child.on('close', (code) => end(code === 0 ? Buffer.concat(parts).toString('utf8') : undefined));
+  const listed = promisify(execFile)('tar', ['-tf', `./${basename(path)}`], {
+    cwd: dirname(path),
+    env: { PATH: process.env['PATH'], LC_ALL: 'C' },
+    timeout: listMs,
+    maxBuffer: longestList,
+    signal,
   });
+  const text = await listed.then(
+    ({ stdout }) => stdout,
+    () => undefined,
+  );
   return text?.split('\n').map((line) => line.replace(/^\.\//, ''));
 }
 
@@ -71,9 +61,9 @@ async function listArchive(path: string, signal: AbortSignal): Promise<readonly 
 export async function missingPrograms(
   { fleet, path, whereIs }: Pick<OpenedCluster, 'fleet' | 'path' | 'whereIs'>,
   signal: AbortSignal,
-  isMeant: (name: string) => boolean = () => true,
+  isIncluded: (name: string) => boolean = () => true,
 ): Promise<readonly Diagnostic[]> {
-  const all = programsIn(fleet).filter(({ name }) => isMeant(name));
+  const all = programsIn(fleet).filter(({ name }) => isIncluded(name));
   const found: Diagnostic[] = [];
   for (const runtime of all) {
     // An archive on a server is listed by the nodes.
@@ -126,7 +116,7 @@ const missing = (path: string): UnreadSource => ({ kind: 'missing', detail: `${p
 
 /** A warning for each missing source that is also missing from the lock; nodes may already have a locked one. */
 export function missingSources({ lock, whereIs }: JudgedFiles, sources: SourceFacts): readonly Diagnostic[] {
-  const told = (pointer: string, subject: Subject, { detail }: UnreadArchive): Diagnostic => {
+  const missingAt = (pointer: string, subject: Subject, { detail }: UnreadArchive): Diagnostic => {
     const where = whereIs?.(pointer);
     const code = subject.kind === 'model' ? 'model/folder-missing' : 'runtime/archive-missing';
     return diagnose(code, { detail, subject, ...given({ where }) });
@@ -137,7 +127,7 @@ export function missingSources({ lock, whereIs }: JudgedFiles, sources: SourceFa
     if (seen.kind === 'known' || isLocked) return [];
     const key = extra === undefined ? 'archive' : extra === requirementsName ? 'requirements' : 'wheels';
     const pointer = runtime === 'gateway' ? '/gateway' : `${pointerTo('/runtimes', runtime)}/${key}`;
-    return [told(pointer, runtime === 'gateway' ? namedSubject(runtime) : runtimeSubject(runtime), seen)];
+    return [missingAt(pointer, runtime === 'gateway' ? namedSubject(runtime) : runtimeSubject(runtime), seen)];
   };
   const isWheels = ([name]: readonly [string, FolderFact]): boolean => name.includes('/');
   const folders = Object.entries(sources.folders);
@@ -146,7 +136,7 @@ export function missingSources({ lock, whereIs }: JudgedFiles, sources: SourceFa
     ...folders.flatMap(([name, seen]) =>
       seen.kind === 'known' || name.includes('/')
         ? []
-        : [told(`${pointerTo('/models', name)}/source`, modelSubject(name), seen)],
+        : [missingAt(`${pointerTo('/models', name)}/source`, modelSubject(name), seen)],
     ),
   ];
 }

@@ -29,7 +29,7 @@ export interface HttpQuestion {
   readonly onPart?: (part: Buffer) => void;
 }
 
-export interface HttpAnswer {
+export interface WebAnswer {
   readonly status: number;
   /** The first value of a header; the name is in lower case. */
   readonly header: (name: string) => string | undefined;
@@ -49,11 +49,7 @@ const mostRedirects = 5;
  * Sends a request and follows redirects within https. Another host never gets the authorization. Rejects only when
  * aborted.
  */
-export async function httpGet(
-  start: string,
-  question: HttpQuestion,
-  access: WebAccess,
-): Promise<HttpAnswer | NoAnswer> {
+export async function httpGet(start: string, question: HttpQuestion, access: WebAccess): Promise<WebAnswer | NoAnswer> {
   let url = new URL(start);
   let sent = question;
   for (let redirects = 0; redirects <= mostRedirects; redirects++) {
@@ -70,7 +66,7 @@ export async function httpGet(
   return { why: 'redirects too often' };
 }
 
-function once(url: URL, question: HttpQuestion, access: WebAccess): Promise<HttpAnswer | NoAnswer> {
+function once(url: URL, question: HttpQuestion, access: WebAccess): Promise<WebAnswer | NoAnswer> {
   const { ca, signal, deadlineMs } = access;
   const { headers, method, mostBytes = Number.POSITIVE_INFINITY, isCut, onPart } = question;
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
@@ -100,7 +96,7 @@ function once(url: URL, question: HttpQuestion, access: WebAccess): Promise<Http
     asked.once('error', fail);
     asked.once('response', (answer: IncomingMessage) => {
       const parts: Buffer[] = [];
-      const whole = (): HttpAnswer => ({
+      const whole = (): WebAnswer => ({
         status: answer.statusCode ?? 0,
         header: (name) => [answer.headers[name]].flat()[0],
         body: Buffer.concat(parts).subarray(0, mostBytes),

@@ -69,7 +69,6 @@ export async function hubAccess(
   return 'kind' in web ? web : { ...access, ...webAccess(run, web.ca), downloads: { mirror: web.origin } };
 }
 
-/** Resolves the commits of repositories and lists their files. */
 export const listRepositories: List<'hub'> = async (run, opened, places) => {
   const access = await hubAccess(run, opened);
   return readLists(run, places, ({ hub }) => ('kind' in access ? access : resolveRepository(hub, access)));

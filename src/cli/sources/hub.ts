@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { once } from '../../apply/once.ts';
 import { fileUrl, ggufVersions, isIncluded, revisionUrl, treeUrl } from '../../desired/hub-source.ts';
 import { mirrored } from '../../desired/mirror.ts';
 import type { FolderFact } from '../../desired/settle/settle-trees.ts';
@@ -12,7 +13,7 @@ import type { TreeFile } from '../../model/node-script.ts';
 import { bytesText } from '../../model/text/units.ts';
 import { forEachLimited } from '../../remote/limit-parallel.ts';
 import type { ResolvedSecret } from '../../secrets/resolve-secret.ts';
-import { type HttpAnswer, httpGet, type NoAnswer, type WebAccess } from './http-get.ts';
+import { httpGet, type NoAnswer, type WebAccess, type WebAnswer } from './http-get.ts';
 import { answered, problem } from './list.ts';
 
 export interface HubAccess extends WebAccess {
@@ -30,16 +31,10 @@ export interface Pauses {
 }
 
 /** The token for private and gated repositories, which is read and sent only after the server has refused a request. */
-interface TokenReader {
-  /** The token's text, once it was read. */
-  readonly current: () => string | undefined;
-  /** Undefined without a token. @throws FleetError if it cannot be read or may not be sent */
-  readonly ask: () => Promise<string | undefined>;
-}
+type TokenReader = ReturnType<typeof tokenReader>;
 
 /** Reads the token at most once. */
-export function tokenReader(read: () => Promise<ResolvedSecret | undefined>): TokenReader {
-  let asked: Promise<string | undefined> | undefined;
+export function tokenReader(read: () => Promise<ResolvedSecret | undefined>) {
   let current: string | undefined;
   const ask = async (): Promise<string | undefined> => {
     const found = await read();
@@ -48,16 +43,15 @@ export function tokenReader(read: () => Promise<ResolvedSecret | undefined>): To
     return current;
   };
   return {
+    /** The token's text, once it was read. */
     current: () => current,
-    ask: () => {
-      asked ??= ask();
-      return asked;
-    },
+    /** Undefined without a token. @throws FleetError if it cannot be read or may not be sent */
+    ask: once(ask),
   };
 }
 
 /** Asks without the token first, and once more with it if the server refuses. */
-export async function withToken<T extends HttpAnswer | NoAnswer>(
+export async function withToken<T extends WebAnswer | NoAnswer>(
   { token }: Pick<HubAccess, 'token'>,
   ask: (headers: Readonly<Record<string, string>>) => Promise<T>,
 ): Promise<T> {
@@ -144,7 +138,7 @@ async function listed(hub: HubSource, commit: string, access: HubAccess): Promis
   let url: string | undefined = first;
   for (let page = 0; url !== undefined; page++) {
     if (page === mostPages) throw unexpected('the list of files');
-    const answer: HttpAnswer = await get(url, mostListBytes, hub, access);
+    const answer: WebAnswer = await get(url, mostListBytes, hub, access);
     const entries = parsedJson(answer.body.toString('utf8'));
     if (!Array.isArray(entries)) throw unexpected('the list of files');
     files.push(...entries.flatMap(fileOf));
@@ -208,7 +202,7 @@ const longestPauseSeconds = 300;
 const mostPauseSeconds = 3 * longestPauseSeconds;
 
 /** The answer with status 200. Waits for the rate limit; tries again after a server error. */
-async function get(url: string, mostBytes: number, hub: HubSource, access: HubAccess): Promise<HttpAnswer> {
+async function get(url: string, mostBytes: number, hub: HubSource, access: HubAccess): Promise<WebAnswer> {
   const place = mirrored(url, access.downloads);
   let tries = 0;
   for (;;) {
@@ -248,7 +242,7 @@ async function pause(place: string, seconds: number, { pauses, onPause, signal }
 }
 
 /** `RateLimit: "api";r=0;t=52` asks for a pause of 52 s; `Retry-After` is its older form. */
-function pauseSeconds({ header }: HttpAnswer): number {
+function pauseSeconds({ header }: WebAnswer): number {
   const [, text] =
     /;\s*t=(\d{1,6})/.exec(header('ratelimit') ?? '') ?? /^(\d{1,6})$/.exec(header('retry-after') ?? '') ?? [];
   return Math.min(Math.max(Number(text ?? 60), 1), longestPauseSeconds);
@@ -269,7 +263,7 @@ const unexpected = (what: string): FleetError =>
   );
 
 /** @see X-Error-Code: RepoNotFound, RevisionNotFound, EntryNotFound, GatedRepo */
-function refusal(answer: HttpAnswer, { repository, revision }: HubSource, access: HubAccess): FleetError {
+function refusal(answer: WebAnswer, { repository, revision }: HubSource, access: HubAccess): FleetError {
   const { status } = answer;
   const token = access.token?.current();
   const code = answer.header('x-error-code') ?? '';

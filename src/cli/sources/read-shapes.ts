@@ -33,7 +33,7 @@ import { hostRequest, needTrust } from '../cluster/trust.ts';
 import { withProgress } from '../terminal/console.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
-import { type HttpAnswer, httpGet, type WebAccess, webAccess } from './http-get.ts';
+import { httpGet, type WebAccess, type WebAnswer, webAccess } from './http-get.ts';
 import { type HubAccess, withToken } from './hub.ts';
 import { hubAccess } from './hub-source.ts';
 import { rehearsalWeb } from './simulated-web.ts';
@@ -50,9 +50,9 @@ export async function readShapes(
   opened: OpenedCluster,
   fleet: Pick<DesiredFleet, 'nodes' | 'models' | 'placements' | 'runtimes'>,
 ): Promise<ShapeFacts> {
-  const meant = { names: run.options.nodes ?? [], labels: run.options.label ?? [] };
+  const selection = { names: run.options.nodes ?? [], labels: run.options.label ?? [] };
   const onNodes = async (model: DesiredModel): Promise<ShapeFact> => {
-    const found = readersOf(fleet, model, meant).slice(0, mostTries);
+    const found = readersOf(fleet, model, selection).slice(0, mostTries);
     const ways = found.length === 0 ? [] : await openTargets(run, opened).toAll(found);
     return readNodeShape(ways, model, useLimits(run));
   };
@@ -75,11 +75,11 @@ export async function readShapes(
 export function readersOf(
   { nodes, placements, runtimes }: Pick<DesiredFleet, 'nodes' | 'placements' | 'runtimes'>,
   model: Pick<DesiredModel, 'name'>,
-  meant: NodeSelector,
+  selection: NodeSelector,
 ): readonly DesiredNode[] {
   const placement = placements.find((one) => loadedModels(one).includes(model.name));
   if (placement === undefined) return [];
-  const chosen = selectNodes({ nodes }, meant).nodes;
+  const chosen = selectNodes({ nodes }, selection).nodes;
   const names = placement.nodes.filter((name) => isReader({ runtimes }, placement, name));
   return names.flatMap((name) => chosen.filter((node) => node.name === name));
 }
@@ -125,15 +125,9 @@ export const nodeSource = (
   deadlineMs: number,
 ): ByteSource => ({
   read: async (path, from, to) => {
-    const wish = { path: nodePath(`/${`${folder}/${path}`.replace(/^\/+/, '')}`), from, to };
-    const { exit, stdout, isTruncated } = await remote.exec(nodeBytesCommand(wish, remote.rootPrefix), {
-      name: 'read-file',
-      deadlineMs,
-      isDeadlineIdle: true,
-      maxBytes: nodeBytesLimit(wish),
-    });
+    const range = { path: nodePath(`/${`${folder}/${path}`.replace(/^\/+/, '')}`), from, to };
+    const { exit, found } = await readNodeBytes(remote, range, deadlineMs);
     if (!isSuccess(exit)) return failed(`cannot be read (${exitText(exit)})`);
-    const found = isTruncated ? undefined : parseNodeBytes(Buffer.from(stdout).toString('latin1'), wish);
     if (found === undefined) return failed('arrived in an unexpected format');
     if (found.kind !== 'read')
       return failed(found.kind === 'none' ? 'does not exist' : 'cannot be read: no permission');
@@ -142,6 +136,14 @@ export const nodeSource = (
     return wrong === undefined ? found : failed(wrong);
   },
 });
+
+/** Reads bytes of a file on a node; `found` is undefined if the answer is incomplete or in an unexpected format. */
+export async function readNodeBytes(remote: Remote, range: Parameters<typeof nodeBytesCommand>[0], deadlineMs: number) {
+  const limits = { name: 'read-file', deadlineMs, isDeadlineIdle: true, maxBytes: nodeBytesLimit(range) };
+  const { exit, stdout, isTruncated } = await remote.exec(nodeBytesCommand(range, remote.rootPrefix), limits);
+  const isWhole = isSuccess(exit) && !isTruncated;
+  return { exit, found: isWhole ? parseNodeBytes(Buffer.from(stdout).toString('latin1'), range) : undefined };
+}
 
 function differenceTo(
   declared: TreeFile | undefined,
@@ -330,7 +332,7 @@ export const urlSource = (base: string, { token, ...access }: WebAccess & Pick<H
   },
 });
 
-function readAnswer({ status, header, body }: HttpAnswer, from: number, to: number): ReadBytes {
+function readAnswer({ status, header, body }: WebAnswer, from: number, to: number): ReadBytes {
   const isRange = status === 206;
   const fileBytes = isRange
     ? Number(/\/(\d{1,16})$/.exec(header('content-range') ?? '')?.[1] ?? Number.NaN)

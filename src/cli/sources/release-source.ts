@@ -9,7 +9,7 @@ import { given } from '../../model/given.ts';
 import { bytesText } from '../../model/text/units.ts';
 import { withProgress } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
-import { type HttpAnswer, type HttpQuestion, httpGet, type WebAccess, webAccess } from './http-get.ts';
+import { type HttpQuestion, httpGet, type WebAccess, type WebAnswer, webAccess } from './http-get.ts';
 import type { List } from './list.ts';
 import { rehearsalWeb } from './simulated-web.ts';
 
@@ -107,7 +107,7 @@ async function askSize({ from }: Release, access: WebAccess): Promise<number | u
   return 'kind' in answer ? answer : sizeIn(answer);
 }
 
-function sizeIn({ header }: HttpAnswer): number | undefined {
+function sizeIn({ header }: WebAnswer): number | undefined {
   const size = Number(header('content-length') ?? Number.NaN);
   return Number.isSafeInteger(size) && size > 0 ? size : undefined;
 }
@@ -137,7 +137,7 @@ export async function request(
   url: string,
   { accept = '*/*', ...more }: Omit<HttpQuestion, 'headers'> & { readonly accept?: string },
   access: WebAccess,
-): Promise<HttpAnswer | UnreadArchive> {
+): Promise<WebAnswer | UnreadArchive> {
   const answer = await httpGet(url, { headers: { accept }, ...more }, access);
   if ('why' in answer) return unresolved(`${url}: its server ${answer.why}.`);
   return answer.status === 200 ? answer : refusal(url, answer);
@@ -149,7 +149,7 @@ export async function request(
  * @see GitHub REST API, rate limits: status 403 or 429, with `x-ratelimit-remaining: 0` and the time of the reset in
  *   `x-ratelimit-reset`, in seconds since 1970; or with `retry-after`
  */
-function refusal(url: string, { status, header }: HttpAnswer): UnreadArchive {
+function refusal(url: string, { status, header }: WebAnswer): UnreadArchive {
   if (status === 404 || status === 410) {
     return { kind: 'no-release', detail: `${url} does not exist (HTTP ${status}).` };
   }
@@ -159,7 +159,7 @@ function refusal(url: string, { status, header }: HttpAnswer): UnreadArchive {
   return unresolved(`${host} accepts no more requests from this network for now (HTTP ${status})${untilText(header)}.`);
 }
 
-function untilText(header: HttpAnswer['header']): string {
+function untilText(header: WebAnswer['header']): string {
   const reset = Number(header('x-ratelimit-reset') ?? Number.NaN);
   if (Number.isSafeInteger(reset) && reset > 0 && reset < 1e11) {
     return `. It accepts them again at ${new Date(reset * 1_000).toISOString().slice(11, 16)} UTC`;

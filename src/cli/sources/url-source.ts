@@ -15,7 +15,6 @@ import { rehearsalWeb } from './simulated-web.ts';
 const mostListBytes = 2 ** 21;
 const atOnce = 8;
 
-/** Reads the file lists of models on servers. */
 export const listServers: List<'url'> = async (run, { path }, places) => {
   const web = await rehearsalWeb(run, path, 'the servers of models');
   const requests = web === undefined ? places.flatMap(({ name, base }) => hostRequest(base, name)) : [];

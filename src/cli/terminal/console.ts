@@ -27,16 +27,10 @@ export function showDiagnostics(
 export const paragraphText = (console: Console, text: Prose, indent = ''): string =>
   `${hang(indent, proseText(text, console, firmSpace), console.columns).join('\n')}\n`;
 
-/** Writes a paragraph for people to stdout. */
-export const showParagraph = (console: Console, text: Prose, indent?: string): void =>
-  console.out(paragraphText(console, text, indent));
-
-/** Writes a command's findings to its log, if any. */
 export function logFindings({ log }: { readonly log?: RunLog | undefined }, diagnostics: readonly Diagnostic[]): void {
   for (const diagnostic of diagnostics) log?.write({ kind: 'finding', diagnostic });
 }
 
-/** Diagnostics as text for people; empty if there are none. */
 export const diagnosticsText = (
   { columns, isSimulated }: Console,
   diagnostics: readonly Diagnostic[],
@@ -59,6 +53,8 @@ export interface Ended<Document extends PrintedDocument = PrintedDocument> {
   /** Shown to people before the text. */
   readonly problems?: readonly Diagnostic[];
   readonly text: string;
+  /** Shown to people after the text. */
+  readonly findings?: readonly Diagnostic[];
   /** Written to the log, if any. */
   readonly events?: readonly LogEvent[];
 }
@@ -71,29 +67,16 @@ interface Shown {
 }
 
 /** Shows the result of a command, and returns its exit code. */
-export function showEnded(run: Shown, { exit, document, problems = [], text, events = [] }: Ended): number {
-  const { console, options, log } = run;
+export function showEnded({ console, options, log }: Shown, ended: Ended): number {
+  const { exit, document, problems = [], text, findings = [], events = [] } = ended;
   for (const event of events) log?.write(event);
   if (options.json) showJson(console, document);
   else {
     showDiagnostics(console, problems);
     if (text !== '') console.out(text);
+    showDiagnostics(console, findings);
   }
   return exit;
-}
-
-/** Prints a command's result: one document with `--json`, otherwise its text followed by its problems. */
-export function showResult(
-  { console, options }: Shown,
-  document: () => PrintedDocument,
-  text: () => string,
-  problems: readonly Diagnostic[] = [],
-): void {
-  if (options.json) showJson(console, document());
-  else {
-    console.out(text());
-    showDiagnostics(console, problems);
-  }
 }
 
 /** Prints an event, with `--events` only. */
@@ -110,7 +93,6 @@ export function showJsonText(console: Console, text: string): void {
   console.out(console.hasUnicode ? text : asciiJson(text));
 }
 
-/** Diagnostics in the form used in every JSON document. */
 export const diagnosticsJson = (
   reader: Reader,
   diagnostics: readonly Diagnostic[],
@@ -207,15 +189,15 @@ export interface ConsoleTraits {
 }
 
 /** The console properties that depend on the environment. `NO_COLOR`, `TERM=dumb` and `--no-color` disable color. */
-export function consoleLook(
-  traits: ConsoleTraits,
+export function consoleCapabilities(
+  about: ConsoleTraits,
 ): Pick<Console, 'columns' | 'canRewrite' | 'hasColor' | 'hasErrColor' | 'hasUnicode'> {
-  const { env, noColor, isOutTty, isErrTty } = traits;
+  const { env, noColor, isOutTty, isErrTty } = about;
   const isDumb = env['TERM'] === 'dumb';
   const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '';
   const mayColor = !noColor && !isDumb && !env['NO_COLOR'];
   return {
-    columns: pageColumns(isOutTty ? traits.terminalColumns : undefined, env['COLUMNS']),
+    columns: pageColumns(isOutTty ? about.terminalColumns : undefined, env['COLUMNS']),
     canRewrite: isErrTty && !isDumb,
     hasColor: mayColor && isOutTty,
     hasErrColor: mayColor && isErrTty,
@@ -225,9 +207,9 @@ export function consoleLook(
 
 const usualColumns = 80;
 
-function pageColumns(terminal: number | undefined, told: string | undefined): number {
+function pageColumns(terminal: number | undefined, fromEnv: string | undefined): number {
   if (terminal !== undefined && terminal > 0) return terminal;
-  return told !== undefined && /^[1-9][0-9]{0,3}$/.test(told) ? Number(told) : usualColumns;
+  return fromEnv !== undefined && /^[1-9][0-9]{0,3}$/.test(fromEnv) ? Number(fromEnv) : usualColumns;
 }
 
 type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -239,7 +221,6 @@ export interface Streams {
   readonly stderr: Output;
 }
 
-/** The console of a process. */
 export function processConsole(
   env: NodeJS.ProcessEnv,
   about: { readonly noColor: boolean; readonly isSimulated: boolean; readonly hasEvents: boolean },
@@ -256,10 +237,10 @@ export function processConsole(
   stderr.on('error', () => undefined);
   const isOutTty = stdout.isTTY === true;
   const isErrTty = stderr.isTTY === true;
-  const look = consoleLook({ env, noColor, isOutTty, isErrTty, terminalColumns: stdout.columns });
-  const shown = look.hasUnicode ? (text: string): string => text : asciiText;
+  const traits = consoleCapabilities({ env, noColor, isOutTty, isErrTty, terminalColumns: stdout.columns });
+  const shown = traits.hasUnicode ? (text: string): string => text : asciiText;
   const console: Console = {
-    ...look,
+    ...traits,
     isSimulated,
     hasEvents,
     out: (text) => void stdout.write(shown(text)),
@@ -396,7 +377,6 @@ export function showWait(console: Console) {
 const cut = (text: string, columns: number): string =>
   text.length < columns ? text : `${text.slice(0, Math.max(0, columns - 4))}...`;
 
-/** The number of names in one line. */
 const mostNames = 20;
 
 /** One progress line with as many whole names as fit into the terminal. */

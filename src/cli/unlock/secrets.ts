@@ -42,11 +42,10 @@ interface NodeRow extends SecretsNode {
   readonly channels: readonly string[];
 }
 
-/** `secrets [NODE…]`: lists password sources, whether they work, and which are needed now. Shows no password. */
 export const secrets: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const nodes = targetedNodes(run, cluster.fleet, run.words);
-  const sources = await lookAtSources(run, cluster.path, nodes);
+  const sources = await checkSources(run, cluster.path, nodes);
   const names = nodes.map(({ name }) => name);
   const keys = await keySourceRows(run, cluster.fleet, { folder: dirname(cluster.path), nodes: names });
   const ways = await openTargets(run, cluster).toAll(nodes);
@@ -91,7 +90,7 @@ function missingText({ diagnostic, nodes }: Source, rows: readonly NodeRow[]): r
   return [isNeeded ? diagnostic : { ...diagnostic, severity: 'warning' }];
 }
 
-async function lookAtSources(run: Run, clusterFile: string, nodes: readonly DesiredNode[]): Promise<readonly Source[]> {
+async function checkSources(run: Run, clusterFile: string, nodes: readonly DesiredNode[]): Promise<readonly Source[]> {
   const found: Source[] = [];
   for (const [{ password: source }, sharing] of alike(nodes, ({ password }) => password && JSON.stringify(password))) {
     if (source === undefined) continue;
@@ -135,18 +134,18 @@ async function lockedOf(
 const loginMessage = 'ssh login message';
 const sudoInput = "sudo's standard input";
 
-const channelsOf: Readonly<Record<Need, readonly string[]>> = {
-  unlock: [loginMessage],
-  'after-restart': [loginMessage],
-  enroll: [loginMessage, sudoInput],
-  nothing: [],
-  unknown: [],
+const needs: Readonly<Record<Need, { readonly text: string; readonly channels: readonly string[] }>> = {
+  unlock: { text: 'needed now: unlock', channels: [loginMessage] },
+  enroll: { text: 'needed now: enroll', channels: [loginMessage, sudoInput] },
+  'after-restart': { text: 'after a restart: unlock', channels: [loginMessage] },
+  nothing: { text: 'not needed', channels: [] },
+  unknown: { text: 'unknown', channels: [] },
 };
 
 function rowOf({ name, password }: DesiredNode, observation: FleetObservation, locked: ReadonlySet<string>): NodeRow {
   const need = locked.has(name) ? 'unlock' : needOf(name, observation);
   const source = password === undefined ? {} : { source: secretSourceText(password) };
-  return { name, ...source, need, channels: channelsOf[need] };
+  return { name, ...source, need, channels: needs[need].channels };
 }
 
 function needOf(name: string, { nodes, failures }: FleetObservation): Need {
@@ -172,14 +171,6 @@ const stateText: Readonly<Record<Source['state'], string>> = {
   missing: 'not found',
   asked: 'asked when needed',
   simulated: 'not read in a rehearsal',
-};
-
-const needText: Readonly<Record<Need, string>> = {
-  unlock: 'needed now: unlock',
-  enroll: 'needed now: enroll',
-  'after-restart': 'after a restart: unlock',
-  nothing: 'not needed',
-  unknown: 'unknown',
 };
 
 interface Found {
@@ -219,7 +210,7 @@ function secretsText({ cluster, sources, keys, rows, seen }: Found, page: Page):
     table(
       equal.map(([{ need, source, channels }, same]) => [
         everyNodeText(same.map(({ name }) => name)),
-        needText[need],
+        needs[need].text,
         channels.length === 0 ? '' : (source ?? 'no source'),
         channels.join(', '),
       ]),

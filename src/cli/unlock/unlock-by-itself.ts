@@ -16,12 +16,13 @@ import { type Diagnostic, FleetError, hasTrait } from '../../diagnostics/diagnos
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Playbook } from '../../engine/playbooks/playbook.ts';
 import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
+import { jsonObject, parsedJson } from '../../model/digest.ts';
 import { type Secret, secretSourceText } from '../../model/secret.ts';
 import { nodeSubject, subjectNodes } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { lookupName } from '../../remote/remote.ts';
 import { resolveSecret } from '../../secrets/resolve-secret.ts';
-import type { Settled, SshTargets } from '../cluster/ssh-targets.ts';
+import type { SshTargets, TrustedTarget } from '../cluster/ssh-targets.ts';
 import { stateFolder } from '../files/places.ts';
 import { readIfThere } from '../files/read-file.ts';
 import { replaceFile, useFileAlone, writingTo } from '../files/write-file.ts';
@@ -39,7 +40,7 @@ interface Attempt {
 }
 
 /** The attempts of all runs on this controller, one file per address. */
-export interface KeptAttempts extends UnlockAttempts {
+export interface RecordedAttempts extends UnlockAttempts {
   /** Creates the folder for these files. @throws FleetError `cli/cannot-write` */
   readonly open: () => void;
   /** True if this address rejected the last password and has not been observed unlocked since. */
@@ -47,7 +48,7 @@ export interface KeptAttempts extends UnlockAttempts {
 }
 
 /** Opens the records of unlock attempts in the state folder. */
-export function openUnlockAttempts(env: NodeJS.ProcessEnv, pauseMs: number): KeptAttempts {
+export function openUnlockAttempts(env: NodeJS.ProcessEnv, pauseMs: number): RecordedAttempts {
   const folder = join(stateFolder(env), 'unlock');
   const open = (): void =>
     writingTo(folder, () => {
@@ -95,11 +96,7 @@ export function openUnlockAttempts(env: NodeJS.ProcessEnv, pauseMs: number): Kep
 
 function readAttempt(path: string): Attempt | undefined {
   try {
-    const value: unknown = JSON.parse(readIfThere(path, path)?.text ?? '');
-    if (typeof value !== 'object' || value === null) return undefined;
-    const [atEpochMs, mostMs, isRefused]: readonly unknown[] = ['atEpochMs', 'mostMs', 'isRefused'].map((key) =>
-      Reflect.get(value, key),
-    );
+    const { atEpochMs, mostMs, isRefused } = jsonObject(parsedJson(readIfThere(path, path)?.text ?? '')) ?? {};
     if (typeof atEpochMs !== 'number') return undefined;
     return { atEpochMs, mostMs: typeof mostMs === 'number' ? mostMs : 0, isRefused: isRefused === true };
   } catch {
@@ -142,14 +139,14 @@ export function unlockWithoutPerson(run: Run, { fleet, ways }: About): NodeUnloc
     if (!isPinned(settled, shown)) return noSource(name, `The key that ${name} shows at FileVault is not pinned.`);
     const trust = trustIn(settled.target, shown.key);
     const one = { node: node.name, way: settled, trust, password: secret };
-    const told = { attempts, timing, onProgress: (_node: string, text: string) => onProgress(text) };
-    const result = await unlockNode(one, { ...limits, ...told });
+    const extra = { attempts, timing, onProgress: (_node: string, text: string) => onProgress(text) };
+    const result = await unlockNode(one, { ...limits, ...extra });
     return isPassing(result) ? { kind: 'later' } : result;
   };
 }
 
 /** Requires a pinned FileVault key, as the plan does. The normal sshd's key is then accepted too. */
-const isPinned = ({ trust }: Settled, { verdict }: ShownKey): boolean =>
+const isPinned = ({ trust }: TrustedTarget, { verdict }: ShownKey): boolean =>
   verdict.kind === 'preboot' || (verdict.kind === 'accepted' && trust.knowsPreboot);
 
 /** True for a temporary failure before which nothing was sent. */
@@ -199,12 +196,12 @@ export async function unlockedByItself(
 
 /** Turns the FileVault warnings for automatically unlocked Macs into notices. */
 export function withUnlocks(plan: Plan, unlocked: ReadonlyMap<string, string>): Plan {
-  const told = (one: Diagnostic): Diagnostic => {
+  const asNotice = (one: Diagnostic): Diagnostic => {
     const node = subjectNodes(one.subject)[0] ?? '';
     const source = hasTrait(one, 'ends-locked') ? unlocked.get(node) : undefined;
     if (source === undefined) return one;
     const detail = `FileVault is on. After the restart, meshwright unlocks the Mac with the password from ${source}.`;
     return { ...one, severity: 'notice', detail, hint: 'Nothing to do.' };
   };
-  return { ...plan, diagnostics: plan.diagnostics.map(told) };
+  return { ...plan, diagnostics: plan.diagnostics.map(asNotice) };
 }

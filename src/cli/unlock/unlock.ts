@@ -7,6 +7,7 @@ import { type Diagnostic, hasTrait } from '../../diagnostics/diagnostic.ts';
 import type { HostKey } from '../../model/cluster-lock.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import type { UnlockNode } from '../../model/documents.generated.ts';
+import { alike } from '../../model/lists.ts';
 import type { Secret, SecretSource } from '../../model/secret.ts';
 import { nodeSubject, nodesSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
@@ -27,7 +28,7 @@ import { askIfPossible } from '../terminal/ask.ts';
 import { diagnosticsJson, logFindings, showDiagnostics, showJson, withProgress } from '../terminal/console.ts';
 import { timingFor, useLimits } from '../use-limits.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
-import { type KeptAttempts, openUnlockAttempts, unlessAboutNode } from './unlock-by-itself.ts';
+import { openUnlockAttempts, type RecordedAttempts, unlessAboutNode } from './unlock-by-itself.ts';
 
 /** Decides whether a Mac with this FileVault key may receive a password. */
 type PrebootPin =
@@ -106,23 +107,19 @@ async function resolvePasswords(
 ): Promise<ReadonlyMap<string, ResolvedSecret>> {
   const typed = typedPasswordSource(run);
   const found = new Map<string, ResolvedSecret>();
-  const bySource = new Map<string, { readonly source: SecretSource; readonly nodes: readonly Trusted[] }>();
-  for (const one of trusted) {
-    const { name, password } = one.node;
-    const source = typed ?? password ?? (run.console.canAsk ? { kind: 'prompt' as const } : undefined);
+  const prompt = run.console.canAsk ? ({ kind: 'prompt' } as const) : undefined;
+  const sourceOf = ({ node }: Trusted): SecretSource | undefined => typed ?? node.password ?? prompt;
+  for (const [first, same] of alike(trusted, (one) => JSON.stringify([one.way.target.user, sourceOf(one)]))) {
+    const source = sourceOf(first);
+    const names = same.map(({ node }) => node.name);
     if (source === undefined) {
-      found.set(name, { kind: 'missing', diagnostic: noSource(name) });
+      for (const name of names) found.set(name, { kind: 'missing', diagnostic: noSource(name) });
       continue;
     }
-    const key = JSON.stringify([one.way.target.user, source]);
-    bySource.set(key, { source, nodes: [...(bySource.get(key)?.nodes ?? []), one] });
-  }
-  for (const { source, nodes } of bySource.values()) {
-    const names = nodes.map(({ node }) => node.name);
     const context = secretContext(run, {
       subject: nodesSubject(names),
       folder: dirname(clusterFile),
-      question: `Password of ${nodes[0]?.way.target.user ?? ''} on ${names.join(', ')}`,
+      question: `Password of ${first.way.target.user} on ${names.join(', ')}`,
     });
     const resolved = await resolveSecret(source, context);
     for (const name of names) found.set(name, resolved);
@@ -152,7 +149,6 @@ interface Trusted extends Locked {
   readonly pin: 'kept' | 'added';
 }
 
-/** `unlock NODE…|--all`: unlocks Macs that are waiting at FileVault, and waits until they can be observed. */
 export const unlock: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const nodes = namedNodes(run, cluster.fleet);
@@ -180,7 +176,7 @@ export const unlock: VerbBody = async (run) => {
 
 interface Unlocking {
   readonly cluster: OpenedCluster;
-  readonly attempts: KeptAttempts;
+  readonly attempts: RecordedAttempts;
   /** Stores the result of a node. */
   readonly set: (result: Result) => void;
 }
@@ -192,7 +188,7 @@ async function findLocked(run: Run, nodes: readonly DesiredNode[], about: Unlock
   const ways = await openTargets(run, cluster).toAll(nodes);
   const limits = useLimits(run);
   const asked = { ...observeLimits(run), parallel: 1, facts: ['boot-session'] as const };
-  const look = async (node: DesiredNode, way: SshTarget): Promise<void> => {
+  const check = async (node: DesiredNode, way: SshTarget): Promise<void> => {
     const base = { name: node.name, lacksSecret: false };
     const { failures } = await observeFleet([{ node: node.name, way }], asked);
     const failed = failures[node.name] ?? [];
@@ -207,7 +203,7 @@ async function findLocked(run: Run, nodes: readonly DesiredNode[], about: Unlock
   await withProgress(run.console, ['checking', nodes], (done) =>
     forEachLimited(ways, run.options.parallel, async ({ node: name, way }) => {
       const node = nodes.find((one) => one.name === name);
-      if (node !== undefined) await look(node, way);
+      if (node !== undefined) await check(node, way);
       done(name);
     }),
   );

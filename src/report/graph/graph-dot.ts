@@ -55,8 +55,8 @@ const labelOf = (texts: readonly string[], colour: string): Readonly<Record<stri
 function cableText(cable: GraphCable, { graph }: GraphPicture): string {
   const { tone, stroke } = cableStates[cable.state];
   const colour = quoted([graphColors[tone]]);
-  const look = { color: colour, style: stroke, ...labelOf(cableLabels(cable, graph), colour) };
-  return `  ${cable.ends.map(endText).join(' -- ')} ${attributes(look)};`;
+  const style = { color: colour, style: stroke, ...labelOf(cableLabels(cable, graph), colour) };
+  return `  ${cable.ends.map(endText).join(' -- ')} ${attributes(style)};`;
 }
 
 function strayText(stray: GraphStray, index: number, { graph }: GraphPicture): readonly string[] {

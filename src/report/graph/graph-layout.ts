@@ -29,7 +29,6 @@ export interface Wire {
   readonly curve: Curve;
 }
 
-/** A positioned label. */
 export interface PlacedLabel {
   readonly wire: Wire;
   readonly lines: readonly string[];
@@ -87,9 +86,9 @@ function tailsOf({ graph }: GraphPicture, macs: readonly PlacedMac[], outlets: O
     const from = outlets.get(key);
     if (stray === undefined || socket === undefined || from === undefined) return [];
     const { kind: state, moves } = stray;
-    const look = { state, tone: strayTone(stray), stroke: 'solid' } as const;
+    const style = { state, tone: strayTone(stray), stroke: 'solid' } as const;
     const [title, texts] = [`${key} sees ${strayLines(stray).join(', ')}`, moveLabels(graph, moves)];
-    return [{ key, ...look, title, texts, moves, curve: cableCurve(from, socket) }];
+    return [{ key, ...style, title, texts, moves, curve: cableCurve(from, socket) }];
   });
 }
 
@@ -215,7 +214,6 @@ const outward: Readonly<Record<SocketEdge, Point>> = {
   right: { x: 1, y: 0 },
 };
 
-/** The sockets, evenly spaced around the middle of the edge. */
 function socketsOn(box: Box, edge: SocketEdge, count: number): readonly Outlet[] {
   return Array.from({ length: count }, (_, index) => {
     const offset = (index - (count - 1) / 2) * graphSizes.pitch;

@@ -32,7 +32,6 @@ const headingLine = 26;
 
 const simulatedWidth = 96;
 
-/** The rack's name and a summary, with `simulated` on the right for a simulated rack. */
 function head(picture: GraphPicture, width: number): { readonly text: string; readonly height: number } {
   const { graph, isSimulated } = picture;
   const room = width - 2 * margin - (isSimulated ? simulatedWidth : 0);
@@ -165,7 +164,6 @@ function legend(picture: GraphPicture, { x, y, width }: Room): SetText {
   return { text: parts.join('\n'), bottom: at.y + line };
 }
 
-/** The text below the drawing: manual steps, other devices, legend. */
 function graphFoot(picture: GraphPicture, room: Room): SetText {
   const todo = moveLines(picture.graph);
   const alarm = textBlock(picture.warnings.map(escapeText), 'bad', room, true);
@@ -195,7 +193,6 @@ const dark: Readonly<Record<keyof typeof graphColors, string>> = {
   open: '#b0b0b8',
 };
 
-/** Replaces every light color with its dark counterpart. */
 const darkRules = Object.entries(dark)
   .flatMap(([name, color]) =>
     ['fill', 'stroke'].map(
@@ -312,19 +309,17 @@ function titleOf(name: string, { receptacle, place, sees }: GraphReceptacle): st
   return `${name} receptacle ${receptacle}${where}${sees === undefined ? '' : `: sees ${escapeText(sees)}`}`;
 }
 
-/** The socket with its sign, on the edge of the case. */
 function socketShape(sight: GraphReceptacle['sight'], { x, y, out }: Outlet): string {
-  const look = socketSights[sight];
+  const style = socketSights[sight];
   const [width, height] = out.x === 0 ? [20, 14] : [14, 20];
-  const stroke = graphColors[look.tone ?? 'edge'];
-  const fill = look.isFull ? stroke : graphColors.paper;
+  const stroke = graphColors[style.tone ?? 'edge'];
+  const fill = style.isFull ? stroke : graphColors.paper;
   const shape = { class: 'socket', x: x - width / 2, y: y - height / 2, width, height, rx: 6, fill, stroke };
-  const sign = { class: 'mark', x, y: y + 4, fill: look.isFull ? graphColors.paper : graphColors.ink };
-  const mark = look.sign === '' ? '' : xmlElement('text', sign, xmlText(look.sign));
+  const sign = { class: 'mark', x, y: y + 4, fill: style.isFull ? graphColors.paper : graphColors.ink };
+  const mark = style.sign === '' ? '' : xmlElement('text', sign, xmlText(style.sign));
   return `${xmlElement('rect', shape)}${mark}`;
 }
 
-/** A socket on the edge of the case, with its number on the inner side. */
 function socketSvg(name: string, receptacle: GraphReceptacle, socket: Outlet): string {
   const { x, y, out } = socket;
   const at = { x: x - out.x * 17, y: y - out.y * 17 + 4 };
@@ -358,6 +353,6 @@ const attributeText = (value: string | number): string =>
 const xmlTexts = (
   lines: readonly string[],
   step: number,
-  look: Attributes & { readonly y: number },
+  attributes: Attributes & { readonly y: number },
 ): readonly string[] =>
-  lines.map((line, index) => xmlElement('text', { ...look, y: look.y + index * step }, xmlText(line)));
+  lines.map((line, index) => xmlElement('text', { ...attributes, y: attributes.y + index * step }, xmlText(line)));

@@ -30,7 +30,6 @@ const entities: Readonly<Record<string, string>> = {
 export const xmlText = (text: string): string =>
   escapeText(text).replace(/[&<>"']/g, (character) => entities[character] ?? '');
 
-/** A drawing's content, independent of its format. */
 export interface GraphPicture {
   readonly graph: RackGraph;
   /** Shown on their nodes; without a state if the placement was not checked. */
@@ -44,7 +43,6 @@ export interface GraphPicture {
   readonly warnings: readonly string[];
 }
 
-/** The text of a finding that is shown before anything else, on one line. */
 export const alarmText = ({ summary, subject, hint }: Diagnostic, reader: Reader): string =>
   `${summary}${subject === undefined ? '' : ` ${subjectText(subject)}:`} ${proseText(hint, reader)}`;
 
@@ -73,7 +71,7 @@ interface CableWords {
   readonly legend: string;
 }
 
-/** Style and meaning of each cable state, in legend order. */
+/** In legend order. */
 export const cableStates: Readonly<Record<GraphCableState, CableWords>> = {
   'as-declared': { tone: 'good', stroke: 'solid', label: '', legend: 'in the file and seen' },
   declared: { tone: 'plan', stroke: 'dashed', label: '', legend: 'in the file, not checked' },
@@ -96,7 +94,7 @@ interface SocketWords {
   readonly legend: string;
 }
 
-/** Each receptacle's style, by its reading, in legend order. */
+/** In legend order. */
 export const socketSights: Readonly<Record<GraphReceptacle['sight'], SocketWords>> = {
   'as-declared': { tone: 'good', isFull: true, sign: '', legend: '' },
   declared: { tone: 'plan', isFull: true, sign: '', legend: '' },
@@ -125,7 +123,6 @@ export const moveLabels = ({ moves }: RackGraph, numbers: readonly number[]): re
       escapeText(`${number}. ${text}${first === undefined ? '' : '; not yet, see below'}`),
     );
 
-/** All moves in order, with their prerequisites. */
 export const moveLines = ({ moves }: RackGraph): readonly string[] =>
   moves.map(({ number, text, first }) =>
     escapeText(`${number}. ${first === undefined ? '' : `first ${first}; then `}${text}`),

@@ -51,7 +51,6 @@ export function memoryLines(fits: readonly NodeFit[], page: Page): readonly stri
   return [page.paint('strong', `GPU memory${source}`), ...lines];
 }
 
-/** The source of a node's GPU memory limit. */
 export const budgetWords: Readonly<Record<MemoryBudget['kind'], string>> = {
   desired: 'set in the file',
   seen: 'set on the node',

@@ -13,10 +13,8 @@ import { hangLines } from '../findings.ts';
 import { nodesText } from '../nodes-text.ts';
 import { hang, isNarrow, type Page, padEnd, titleLines } from '../page.ts';
 
-/** The parts of a plan that describe the remaining work. */
 export type Pending = Pick<Plan, 'changes' | 'waiting' | 'blockers'>;
 
-/** A plan's changes, waiting changes and blockers, without its steps. */
 export const pendingJson = (
   { changes, waiting, blockers }: Pending,
   reader: Reader,
@@ -101,11 +99,9 @@ export function neededFor(
   return all.has('other') ? 'blocked' : 'apply needed';
 }
 
-/** The action with these names in place of its node's name. */
 const actionFor = ({ node, action }: Blocker, names: readonly string[]): Prose =>
   mapNames(action, (name) => (name === node ? names : [name]));
 
-/** Groups of blockers with the same action on different nodes. */
 const equalBlockers = (blockers: readonly Blocker[], of: Clearing): readonly (readonly Blocker[])[] =>
   alike(
     blockers.filter((one) => clearingOf(one) === of),

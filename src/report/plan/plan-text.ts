@@ -111,7 +111,6 @@ const isStarting = ({ steps, blockers }: Plan): boolean =>
   steps.some(({ act }) => act.kind === 'script' && act.name === 'kick-rank') ||
   blockers.some(({ code }) => hasTrait(entryOf(code), 'spent-device'));
 
-/** True if insufficient memory blocks a start. */
 const isTooMuch = ({ blockers }: Plan): boolean => blockers.some(({ code }) => hasTrait(entryOf(code), 'no-memory'));
 
 /**
@@ -144,9 +143,9 @@ const isUrgent = (one: Diagnostic): boolean => hasTrait(one, 'urgent');
 const findingBlocks = (
   { diagnostics }: Plan,
   page: Page,
-  isMeant: (one: Diagnostic) => boolean,
+  isIncluded: (one: Diagnostic) => boolean,
 ): readonly (readonly string[])[] =>
-  mergeFindings(diagnostics.filter(isMeant)).map((finding) => findingLines(finding, page));
+  mergeFindings(diagnostics.filter(isIncluded)).map((finding) => findingLines(finding, page));
 
 /** The plan's effects, or a statement that the observed nodes need no change. */
 function verdictLines({ plan, nothing, saved }: PlanTextInput, page: Page): readonly string[] {
@@ -266,7 +265,6 @@ interface ShownChange extends Change {
   readonly isDisruptive: boolean;
 }
 
-/** Changes that affect exactly these nodes. */
 interface ChangeGroup {
   /** `studio-1..4` */
   readonly nodes: string;
@@ -350,7 +348,6 @@ function blockRows({ nodes, changes }: ChangeGroup, { address }: Columns, page: 
   ];
 }
 
-/** Both values on one line, or the new one below the old. */
 function valueLines(first: string, { from, to }: Change, page: number): readonly string[] {
   const [before, after] = [escapeText(from), escapeText(to)];
   const both = `${before} -> ${after}`;

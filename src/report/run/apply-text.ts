@@ -13,7 +13,7 @@ import { nodesText } from '../nodes-text.ts';
 import { counted } from '../page.ts';
 
 /** A playbook task without a plan. */
-type ToldTask =
+type PlainTask =
   | { readonly kind: 'run'; readonly command: readonly string[] }
   | { readonly kind: 'wait'; readonly for: string }
   | { readonly kind: 'assert'; readonly property: string; readonly is: string | number | boolean }
@@ -24,7 +24,7 @@ type ToldTask =
  * @param isCut true if the run was interrupted before the task had a result
  */
 export function taskText(
-  task: ToldTask,
+  task: PlainTask,
   nodes: readonly string[],
   { failed, isCut }: { readonly failed: readonly string[]; readonly isCut: boolean },
 ): string {
@@ -34,7 +34,7 @@ export function taskText(
   return `${nodesText(failed)}: ${wrong}`;
 }
 
-function wordsFor(task: ToldTask): readonly [string, string] {
+function wordsFor(task: PlainTask): readonly [string, string] {
   switch (task.kind) {
     case 'run': {
       const program = escapeText(task.command[0] ?? '');
@@ -49,7 +49,6 @@ function wordsFor(task: ToldTask): readonly [string, string] {
   }
 }
 
-/** A plan, with its steps' outcomes if it was run. */
 interface RanPlan {
   readonly plan?: Plan;
   readonly run?: { readonly steps: readonly (Pick<StepReport, 'step' | 'outcome'> & { readonly rescues?: string })[] };

@@ -11,7 +11,6 @@ import { counted } from '../page.ts';
 
 const lowerFirst = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
 
-/** The gateway of a placement on one node. */
 type SeenGateway = { readonly node: NodeName } & (
   | { readonly kind: 'known'; readonly inFlight: number | 'open' }
   | { readonly kind: 'unknown'; readonly why: string }
@@ -21,7 +20,6 @@ type SeenGateway = { readonly node: NodeName } & (
   | { readonly kind: 'away' }
 );
 
-/** The inputs shared by all lines about one placement. */
 interface Terms {
   readonly placement: DesiredPlacement;
   readonly waitMs: number;
@@ -35,11 +33,11 @@ interface Terms {
  * Reports whether a placement is drained, with requests in flight, unobserved gateways, and how to open it again. One
  * line if all its gateways are closed with no request in flight, otherwise one line per node with a gateway.
  */
-export function drainLines(placement: DesiredPlacement, waitMs: number, look: DrainView): readonly Prose[] {
+export function drainLines(placement: DesiredPlacement, waitMs: number, view: DrainView): readonly Prose[] {
   const { name } = placement;
-  const gateways = gatewayNodes(look, [name]).map((node) => seenGateway(name, node, look));
+  const gateways = gatewayNodes(view, [name]).map((node) => seenGateway(name, node, view));
   const isDrained = gateways.every((gateway) => gateway.kind === 'known' && gateway.inFlight === 0);
-  const isAsApplied = look.desired.nodes.every((node) => !hasOther(name, node.name, look));
+  const isAsApplied = view.desired.nodes.every((node) => !hasOther(name, node.name, view));
   const opening = isAsApplied
     ? prose`To reopen it: ${meshwright('start', name)}, or the next apply.`
     : prose`To accept requests again: ${meshwright('apply')}.`;
@@ -57,26 +55,26 @@ function targetOf(node: NodeName, { desired: fleet, observation: seen }: DrainVi
 }
 
 /** True if the gateways on a node differ from those in the file. */
-function hasOther(name: string, node: NodeName, look: DrainView): boolean {
-  const target = targetOf(node, look);
+function hasOther(name: string, node: NodeName, view: DrainView): boolean {
+  const target = targetOf(node, view);
   if (target === undefined) return false;
-  const isLeft = leftGatewaysOn(look.desired, target).some(({ placement }) => placement === name);
-  return isLeft || portsOn(name, target, look).some((port) => missingGateway(target, port, name) !== undefined);
+  const isLeft = leftGatewaysOn(view.desired, target).some(({ placement }) => placement === name);
+  return isLeft || portsOn(name, target, view).some((port) => missingGateway(target, port, name) !== undefined);
 }
 
 const portsOn = (name: string, target: ObservedTarget, { desired: fleet }: DrainView): readonly number[] =>
   gatewaysOn(fleet, target).flatMap(({ placement, port }) => (placement === name ? [port] : []));
 
-function seenGateway(name: string, node: NodeName, look: DrainView): SeenGateway {
-  const target = targetOf(node, look);
+function seenGateway(name: string, node: NodeName, view: DrainView): SeenGateway {
+  const target = targetOf(node, view);
   if (target === undefined) return { node, kind: 'away' };
-  const ports = portsOn(name, target, look);
+  const ports = portsOn(name, target, view);
   // A gateway that is not running, open or closed, does not show requests in flight.
   const standing = ports.filter((port) => missingGateway(target, port, name) === undefined);
   const [missing] = ports.flatMap((port) => missingGateway(target, port, name) ?? []);
   const found = inFlightAll([
     ...standing.map((port) => inFlightAt(target, port, name)),
-    ...possibleGateways(name, target, look).map(({ why }) => why),
+    ...possibleGateways(name, target, view).map(({ why }) => why),
   ]);
   if (found.kind === 'unknown') {
     return found.reason === 'unreachable' ? { node, kind: 'away' } : { node, kind: 'unknown', why: found.detail };
@@ -120,6 +118,6 @@ function inFlightLine({ node, inFlight }: Extract<SeenGateway, { kind: 'known' }
   if (inFlight === 'open') return `${name} is not drained: its gateway on ${node} is open.`;
   if (inFlight === 0)
     return prose`${name} is drained${where}: its gateway is closed, with no request in flight. ${opening}`;
-  const told = `${name} is not drained${where}: ${counted(inFlight, 'request')} in flight after ${durationText(waitMs)}.`;
-  return prose`${told} Its gateway stays closed; drain it again to wait longer. ${opening}`;
+  const state = `${name} is not drained${where}: ${counted(inFlight, 'request')} in flight after ${durationText(waitMs)}.`;
+  return prose`${state} Its gateway stays closed; drain it again to wait longer. ${opening}`;
 }

@@ -47,7 +47,6 @@ export function clientCountsJson({ status }: ClientCounts): StatusClients {
 /** `2026-09-26T06:12:40Z`. */
 const isoText = (epochSeconds: number): string => utcText(epochSeconds).replace(' ', 'T').replace(' UTC', 'Z');
 
-/** A placement's request counts as text: start time, total, number in flight, and speed. */
 function clientCountsText(status: ClientCounts['status']): string {
   if (status.kind === 'unknown') return `unknown: ${escapeText(status.detail) || reasonWords[status.reason]}`;
   const { counts, running, waiting, quietMs, closed } = status.value;
@@ -70,21 +69,18 @@ function clientCountsText(status: ClientCounts['status']): string {
 export const clientLines = (all: readonly ClientCounts[], { columns }: Page): readonly string[] =>
   all.flatMap(({ placement, status }) => hang(`  clients of ${placement}: `, clientCountsText(status), columns));
 
-/** The input of the `status` page and of its JSON document. */
 export interface StatusInput {
   readonly desired: DesiredFleet;
   readonly observation: FleetObservation;
   /** As returned by `diagnoseFleet` and `placementFindings`. */
   readonly findings: readonly Diagnostic[];
   readonly placements: readonly PlacementSurvey[];
-  /** Request counts of published placements. */
   readonly clients?: readonly ClientCounts[];
   /** RDMA launch budgets, if any placement can be launched. */
   readonly budgets?: readonly NodeBudget[];
   readonly isSimulated: boolean;
 }
 
-/** The known launch budgets by node. */
 export function launchesJson(budgets: readonly NodeBudget[]): Readonly<Record<string, StatusLaunches>> {
   const known = budgets.flatMap(({ node, budget }) => {
     if (budget.kind === 'unknown') return [];

@@ -138,8 +138,8 @@ export function cableLines(survey: FleetSurvey, page: Page): readonly string[] {
   const isAll =
     survey.cables.every(({ bitsPerSecond }) => bitsPerSecond === usual) &&
     survey.nodes.every(({ receptacles }) => strays(receptacles).every(({ bitsPerSecond }) => bitsPerSecond === usual));
-  const told = isAll ? `all at ${speedText(usual ?? 0)}` : `${speedText(usual ?? 0)} unless shown otherwise`;
-  const speed = usual === undefined ? '' : ` (${told})`;
+  const text = isAll ? `all at ${speedText(usual ?? 0)}` : `${speedText(usual ?? 0)} unless shown otherwise`;
+  const speed = usual === undefined ? '' : ` (${text})`;
   return [
     ...hang(margin, `Cables seen${speed}`, page.columns).map((line) => page.paint('strong', line)),
     ...cables.map((line) => `${margin}${line}`),
@@ -195,7 +195,6 @@ const reasonLines = ({ state, evidence, proof, nodes, onFallback }: PlacementSur
 const partsText = ({ weights, cache }: { readonly weights: number; readonly cache: number }): string =>
   `weights ${bytesText(weights)}, cache ${bytesText(cache)}`;
 
-/** The memory that a placement uses on a node, with the predicted numbers if these differ. */
 function heldLines(memory: HeldMemory, page: Page): readonly string[] {
   const { node, held, predicted } = memory;
   const beside = isAsPredicted(memory) ? ', as predicted' : ` (predicted: ${predicted && partsText(predicted)})`;
@@ -219,8 +218,8 @@ export function placementLines(placements: readonly PlacementSurvey[], page: Pag
 function tableLine(one: PlacementSurvey, widths: readonly number[], page: Page): string {
   const cells = cellsOf(one).flatMap((cell, at) => {
     const width = widths[at] ?? 0;
-    const told = at === 1 ? page.paint(toneOf(one), cell) : cell;
-    return width === 0 ? [] : [`${told}${' '.repeat(width - columnsOf(cell))}`];
+    const painted = at === 1 ? page.paint(toneOf(one), cell) : cell;
+    return width === 0 ? [] : [`${painted}${' '.repeat(width - columnsOf(cell))}`];
   });
   return `${margin}${cells.join(gap)}`.trimEnd();
 }
@@ -228,10 +227,10 @@ function tableLine(one: PlacementSurvey, widths: readonly number[], page: Page):
 function stackedLines(one: PlacementSurvey, page: Page): readonly string[] {
   const [name = '', state = '', ...others] = cellsOf(one);
   const isOneLine = columnsOf(`${margin}${name}${gap}${state}`) <= page.columns;
-  const told = page.paint(toneOf(one), state);
+  const painted = page.paint(toneOf(one), state);
   const head = isOneLine
-    ? [`${margin}${name}${gap}${told}`]
-    : [...hang(margin, name, page.columns), `${indent}${told}`];
+    ? [`${margin}${name}${gap}${painted}`]
+    : [...hang(margin, name, page.columns), `${indent}${painted}`];
   const rest = flow(
     others.filter((cell) => cell !== ''),
     gap,
@@ -335,11 +334,11 @@ function stackedNodes(nodes: readonly NodeSurvey[], numbers: readonly number[], 
     const [, ...cells] = nodeWords(node).map(({ text }, index) =>
       titles[index] === 'memory' ? text : `${titles[index]} ${text}`,
     );
-    const told = node.isReached ? flow(cells, gap, room) : fitLines(reasonText(node), room);
+    const texts = node.isReached ? flow(cells, gap, room) : fitLines(reasonText(node), room);
     const marks = numbers.length === 0 ? [] : [numbers.join(' '), marksText(node, numbers, page)];
     return [
       ...fitLines(node.name, page.columns - margin.length).map((line) => `${margin}${page.paint('strong', line)}`),
-      ...[...told, ...marks].map((line) => `${indent}${line}`.trimEnd()),
+      ...[...texts, ...marks].map((line) => `${indent}${line}`.trimEnd()),
     ];
   });
 }
@@ -376,7 +375,7 @@ function nodeTable(nodes: readonly NodeSurvey[], page: Page): readonly string[] 
   return tabledNodes(nodes, { widths, numbers, title, page });
 }
 
-/** How each reading of a receptacle is shown, in legend order. */
+/** In legend order. */
 export const marks: Readonly<
   Record<ReceptacleSight, { readonly sign: string; readonly tone: Tone; readonly means: string }>
 > = {

@@ -49,7 +49,7 @@ function contextOf(session: Session, seconds: number, progress: StepContext['pro
     peerKey: 'key',
     timing: realTiming,
     desired: meshFleet(),
-    lookMs: 500,
+    observeMs: 500,
     newBoundary: () => '0'.repeat(32),
     signal: ended.signal,
     session: () => session,

@@ -66,7 +66,7 @@ describe('a wait for observed nodes', () => {
     expect(await withFakeClock(10_000, () => waitFor(work, { options }))).toEqual({});
     const missing = 'studio-2 (The node refused the connection)';
     expect(reported).toEqual([missing, 900, missing, 899, missing, 898]);
-    const task = { kind: 'wait', for: 'observed' } as const;
+    const task = { kind: 'wait', for: 'observed', deadlineMs: 900_000 } as const;
     expect(taskText(task, ['studio-2'], { failed: [], isCut: true })).toBe(
       'studio-2: interrupted before this was checked: observed',
     );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { meantCommand, parseCommandLine } from '../../../src/cli/run.ts';
+import { parseCommandLine, suggestedCommand } from '../../../src/cli/run.ts';
 import { verbs } from '../../../src/cli/verbs.ts';
 import { problemsOf } from '../problems-of.ts';
 
@@ -34,11 +34,11 @@ describe('a command from another tool', () => {
   ])('gets a suggestion: %s, %s', (words, meant) => {
     const [first = '', ...others] = words.split(' ');
     expect(hintFor(first)).toBe(`Did you mean ${meant}?`);
-    for (const word of others) expect(meantCommand(word, names)).toBe(meant);
+    for (const word of others) expect(suggestedCommand(word, names)).toBe(meant);
   });
 
   it('gets no suggestion for a disruptive command if its beginning differs', () => {
-    for (const word of ['topp', 'atop', 'xstop', 'preboot']) expect(meantCommand(word, names)).toBeUndefined();
+    for (const word of ['topp', 'atop', 'xstop', 'preboot']) expect(suggestedCommand(word, names)).toBeUndefined();
   });
 
   it('is compared with the commands in its group', () => {

@@ -94,7 +94,7 @@ function nodeThat(...answers: readonly Answer[]) {
     by: 'ana',
     config: 'x',
     desired: meshFleet(),
-    lookMs: 1_000,
+    observeMs: 1_000,
     timing: { scale: 1, retryMs: 1, gatePollMs: 1 },
     signal: new AbortController().signal,
     session: () => session,

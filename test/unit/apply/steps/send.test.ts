@@ -41,7 +41,12 @@ it.each([
       return { kind: end === 'unreached' ? end : 'ended', result: { ...whole, ...ends[end] }, diagnostics: [] };
     };
     const step = { ...aStep('studio-1/send'), act: { ...act, ...(typeof one === 'string' ? {} : one) } };
-    const context = { lookMs: 500, timing: realTiming, signal: new AbortController().signal, session: () => ({ ask }) };
+    const context = {
+      observeMs: 500,
+      timing: realTiming,
+      signal: new AbortController().signal,
+      session: () => ({ ask }),
+    };
     const progress = (reported: unknown) => void seen.push(reported);
     const result = await runSend(step as StepOf<'send'>, { ...context, progress } as unknown as StepContext);
     say((jsonText({ sizeBytes, one, seen, ...result }) ?? '').replaceAll(folder, 'FOLDER'));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PlaybookReport, PlaybookWork } from '../../../../src/apply/playbook-report.ts';
 import {
-  codeForLook,
+  codeForChecked,
   codeForPending,
   codeForPlan,
   exitOf,
@@ -54,7 +54,7 @@ describe('the exit code of a plan', () => {
     ['a node that is locked at FileVault', judged(emptyPlan({ observed: without('studio-1') }), locked), 0, 3, 3],
     ['no observed node', judged(emptyPlan({ observed: {} })), 1, 1, 1],
   ] as const)('differs for observations, drift and runs: %s', (_what, plan, look, pending, ran) => {
-    expect([codeForLook(plan), codeForPending(plan, []), codeForPlan(plan)]).toEqual([look, pending, ran]);
+    expect([codeForChecked(plan), codeForPending(plan, []), codeForPlan(plan)]).toEqual([look, pending, ran]);
   });
 
   it('requires every node of a placement that should start', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SettledCluster } from '../../../../src/cli/cluster/settle-cluster.ts';
-import { settleAround } from '../../../../src/cli/look/look-and-plan.ts';
+import { settleAround } from '../../../../src/cli/look/observe-and-plan.ts';
 import { emptyLock } from '../../../../src/config/lock.ts';
 import { settleFleet } from '../../../../src/desired/settle/settle.ts';
 import { keysByDriver } from '../../../../src/drivers/registry.ts';

@@ -18,12 +18,15 @@ const document = planDocument(planFor({ rack: { values: { 'studio-2': { power } 
 
 const problemOf = (act: () => unknown) => problemsOf(act).map(sayValue)[0];
 
-/** The problem that `apply plan.json` reports for this text. */
-function problemWith(text: string) {
+/** Reads this text as `apply plan.json` does. */
+function readSaved(text: string) {
   write('plan.json', text);
   const run = { folder, words: ['plan.json'], options: { json: true }, env: {} } as unknown as Run;
-  return problemOf(() => readApplyWords(run, desiredFleet()));
+  return readApplyWords(run, desiredFleet()).saved;
 }
+
+/** The problem that `apply plan.json` reports for this text. */
+const problemWith = (text: string) => problemOf(() => readSaved(text));
 
 describe('a saved plan', () => {
   it('is refused with a note on its format if a different version of meshwright saved it', () => {
@@ -33,18 +36,33 @@ describe('a saved plan', () => {
     expect(problemWith('{ "steps": 1 }')?.detail).toBe('plan.json is not a saved plan.');
   });
 
+  it('has the nodes that were selected, or none for the whole file', () => {
+    expect(readSaved(document)?.targets).toBeUndefined();
+    const targets = ['studio-1'];
+    expect(readSaved(planDocument(planFor({}), { ...about, targets }))?.targets).toEqual(targets);
+  });
+
+  it.each(['', '[]', 'null', '{}', '{"formatVersion":2,"steps":[]}', 'plan'])(
+    'is refused if its text is %j',
+    (text) => {
+      expect(problemsOf(() => readSaved(text)).map(({ code }) => code)).toEqual(['plan/unreadable']);
+    },
+  );
+
   it('says that apply hashes models first, which makes no difference to the plan itself', () => {
     const hashes = [{ node: nodeName('studio-1'), model: 'tiny', files: 2, bytes: 120 }];
     const saved = {
       shown: 'plan.json',
-      text: planDocument(planFor({ rack: { values: { 'studio-2': { power } } } }), { ...about, hashes }),
+      document: JSON.parse(
+        planDocument(planFor({ rack: { values: { 'studio-2': { power } } } }), { ...about, hashes }),
+      ),
     };
-    expect([isHashedPlan(saved), isHashedPlan({ text: document })]).toEqual([true, false]);
+    expect([isHashedPlan(saved), isHashedPlan({ document: JSON.parse(document) })]).toEqual([true, false]);
     expect(problemOf(() => requireSame(saved, document))).toBeUndefined();
   });
 
   it('is refused with the difference if it is for a different cluster', () => {
-    const saved = { shown: 'plan.json', text: document };
+    const saved = { shown: 'plan.json', document: JSON.parse(document) };
     expect(problemOf(() => requireSame(saved, document))).toBeUndefined();
     const other = document.replace('"cluster": "studio-rack"', '"cluster": "other"');
     expect(problemOf(() => requireSame(saved, other))?.code).toBe('plan/stale');
@@ -56,7 +74,7 @@ describe('a saved plan', () => {
     if (session?.kind !== 'known') throw new Error('the boot session is unknown');
     const restarted = { ...session.value, uuid: 'F2B1C3D4-0000-4000-8000-00000000000F' };
     const now = planFor({ rack: { values: { ...values, 'studio-3': { 'boot-session': restarted } } } });
-    const saved = { shown: 'plan.json', text: document };
+    const saved = { shown: 'plan.json', document: JSON.parse(document) };
     expect(problemOf(() => requireSame(saved, planDocument(now, about)))?.code).toBe('plan/stale');
   });
 });

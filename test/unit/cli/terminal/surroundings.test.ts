@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openToOthers } from '../../../../src/cli/files/read-file.ts';
-import { type ConsoleTraits, consoleLook, pageFor } from '../../../../src/cli/terminal/console.ts';
+import { type ConsoleTraits, consoleCapabilities, pageFor } from '../../../../src/cli/terminal/console.ts';
 
 const terminal: ConsoleTraits = {
   env: { TERM: 'xterm', LANG: 'en_GB.UTF-8' },
@@ -12,7 +12,7 @@ const terminal: ConsoleTraits = {
 
 describe("a console's appearance", () => {
   it("has color, Unicode and the terminal's width", () => {
-    expect(consoleLook(terminal)).toEqual({
+    expect(consoleCapabilities(terminal)).toEqual({
       columns: 120,
       canRewrite: true,
       hasColor: true,
@@ -26,12 +26,12 @@ describe("a console's appearance", () => {
     ['NO_COLOR', { env: { NO_COLOR: '1' } }],
     ['TERM=dumb', { env: { TERM: 'dumb' } }],
   ] as const)('has no color with %s', (_name, change) => {
-    expect(consoleLook({ ...terminal, ...change })).toMatchObject({ hasColor: false, hasErrColor: false });
+    expect(consoleCapabilities({ ...terminal, ...change })).toMatchObject({ hasColor: false, hasErrColor: false });
   });
 
   it('decides on color separately for each stream', () => {
-    expect(consoleLook({ ...terminal, isOutTty: false })).toMatchObject({ hasColor: false, hasErrColor: true });
-    expect(consoleLook({ ...terminal, isErrTty: false })).toMatchObject({ hasColor: true, hasErrColor: false });
+    expect(consoleCapabilities({ ...terminal, isOutTty: false })).toMatchObject({ hasColor: false, hasErrColor: true });
+    expect(consoleCapabilities({ ...terminal, isErrTty: false })).toMatchObject({ hasColor: true, hasErrColor: false });
   });
 
   it.each([
@@ -41,7 +41,7 @@ describe("a console's appearance", () => {
     [{}, false],
     [{ LANG: 'de_DE.UTF-8', TERM: 'dumb' }, false],
   ])('has Unicode with %j: %s', (env, hasUnicode) => {
-    expect(consoleLook({ ...terminal, env })).toMatchObject({ hasUnicode });
+    expect(consoleCapabilities({ ...terminal, env })).toMatchObject({ hasUnicode });
   });
 
   it.each([
@@ -59,7 +59,9 @@ describe("a console's appearance", () => {
     [undefined, '9999', 9_999],
     [undefined, '10000', 80],
   ])('has a width from %s terminal columns and COLUMNS=%s: %s', (terminalColumns, variable, columns) => {
-    expect(consoleLook({ ...terminal, terminalColumns, env: { COLUMNS: variable } })).toMatchObject({ columns });
+    expect(consoleCapabilities({ ...terminal, terminalColumns, env: { COLUMNS: variable } })).toMatchObject({
+      columns,
+    });
   });
 
   it.each([
@@ -71,7 +73,7 @@ describe("a console's appearance", () => {
   });
 
   it('ignores the width of a terminal that it does not write to', () => {
-    expect(consoleLook({ ...terminal, isOutTty: false, env: {} })).toMatchObject({ columns: 80 });
+    expect(consoleCapabilities({ ...terminal, isOutTty: false, env: {} })).toMatchObject({ columns: 80 });
   });
 });
 

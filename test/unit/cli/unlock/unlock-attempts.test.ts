@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { type KeptAttempts, openUnlockAttempts } from '../../../../src/cli/unlock/unlock-by-itself.ts';
+import { openUnlockAttempts, type RecordedAttempts } from '../../../../src/cli/unlock/unlock-by-itself.ts';
 import { temporaryFolder } from '../../../temporary-folder.ts';
 
 const { at, write } = temporaryFolder();
-const open = (name: string): KeptAttempts => openUnlockAttempts({ MESHWRIGHT_STATE: at(name) }, 15_000);
+const open = (name: string): RecordedAttempts => openUnlockAttempts({ MESHWRIGHT_STATE: at(name) }, 15_000);
 
 describe('attempts to unlock a Mac', () => {
   it('wait while another attempt may be running, and for a pause after it', async () => {

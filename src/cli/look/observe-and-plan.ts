@@ -90,20 +90,19 @@ function withoutNew(cluster: SettledCluster, links: DesiredFleet['thunderbolt'][
 }
 
 /** Observes, allocates unused networks to new links, and makes the plan from the same observation. */
-export async function lookAndSettle(
+export async function observeAndSettle(
   run: Run,
   cluster: SettledCluster,
-  wish: Omit<PlanWish, 'fleet'>,
-): Promise<{ readonly cluster: SettledCluster; readonly looked: LookedPlan }> {
-  const looked = await lookAndPlan(run, { ...wish, fleet: cluster.fleet });
-  const around = settleAround(cluster, looked.observation);
+  input: Omit<PlanInput, 'fleet'>,
+): Promise<{ readonly cluster: SettledCluster; readonly planned: ObservedPlan }> {
+  const planned = await observeAndPlan(run, { ...input, fleet: cluster.fleet });
+  const around = settleAround(cluster, planned.observation);
   return around === cluster
-    ? { cluster, looked }
-    : { cluster: around, looked: planFrom(run, looked.observation, { ...wish, fleet: around.fleet }) };
+    ? { cluster, planned }
+    : { cluster: around, planned: planFrom(run, planned.observation, { ...input, fleet: around.fleet }) };
 }
 
-/** The goal, targets and SSH targets of a plan. */
-interface PlanWish {
+interface PlanInput {
   /** The fleet with its lock's values. */
   readonly fleet: DesiredFleet;
   readonly ways: SshTargets;
@@ -113,8 +112,7 @@ interface PlanWish {
   readonly extent?: Pick<ObserveExtent, 'firstByteMs'>;
 }
 
-/** A plan, and the observation that it is based on. */
-export interface LookedPlan {
+export interface ObservedPlan {
   readonly plan: Plan;
   readonly observation: FleetObservation;
   /** RDMA launch budgets, if the fleet can have any. */
@@ -124,14 +122,13 @@ export interface LookedPlan {
 }
 
 /** Observes the targets and all other nodes that the plan depends on, and makes the plan. */
-export async function lookAndPlan(run: Run, wish: PlanWish): Promise<LookedPlan> {
-  const { fleet, targets, ways, extent } = wish;
+export async function observeAndPlan(run: Run, input: PlanInput): Promise<ObservedPlan> {
+  const { fleet, targets, ways, extent } = input;
   const modelsOn = (node: NodeName) => soughtOn(fleet, node);
-  return planFrom(run, await observeNodes(run, nodesToSee(fleet, targets), ways, { modelsOn, ...extent }), wish);
+  return planFrom(run, await observeNodes(run, nodesToSee(fleet, targets), ways, { modelsOn, ...extent }), input);
 }
 
-/** Makes the plan from an existing observation. */
-function planFrom(run: Run, observation: FleetObservation, { fleet, goal, targets }: PlanWish): LookedPlan {
+function planFrom(run: Run, observation: FleetObservation, { fleet, goal, targets }: PlanInput): ObservedPlan {
   const plan = makePlan({ goal, desired: fleet, observation, targets });
   const view = viewOf({ desired: fleet, observation, targets });
   const transfers = forecastTransfers(plan.steps, view);

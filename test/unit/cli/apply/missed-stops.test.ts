@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PlaybookWork } from '../../../../src/apply/playbook-report.ts';
 import { checkGoal } from '../../../../src/cli/apply/final-check.ts';
-import { codeForPlan, keptWork, toldToGoOff, withKeptStops } from '../../../../src/cli/apply/run-outcome.ts';
+import { codeForPlan, nodesSentOff, remainingWork, withMissedStops } from '../../../../src/cli/apply/run-outcome.ts';
 import type { Plan, Waiting } from '../../../../src/engine/plan/plan.ts';
 import type { ScriptCall } from '../../../../src/model/node-script.ts';
 import type { Step, StepOutcome } from '../../../../src/model/step.ts';
@@ -17,7 +17,7 @@ const unseen = emptyPlan({ waiting: [kimi(true)] });
 const work = (kind: 'stop' | 'start' | 'reboot' | 'shutdown', plan: Plan): PlaybookWork =>
   workOf({ task: { kind }, plan });
 
-const lastOf = (...works: readonly PlaybookWork[]): Plan => withKeptStops(emptyPlan(), { works });
+const lastOf = (...works: readonly PlaybookWork[]): Plan => withMissedStops(emptyPlan(), { works });
 const codeOf = (plan: Plan) =>
   codeForPlan({ goal: 'start', plan, observation: { nodes: {}, failures: {} }, fleet: rackOfThree, targets: all });
 
@@ -75,7 +75,7 @@ describe('the final check after an incomplete stop', () => {
   ])('lists %s as remaining', (_, works, left) => {
     expect(lastOf(...works).changes).toEqual(left);
     const seen = emptyPlan({ changes: [stops] });
-    expect(withKeptStops(seen, { works }).changes).toEqual([stops]);
+    expect(withMissedStops(seen, { works }).changes).toEqual([stops]);
   });
 });
 
@@ -83,8 +83,8 @@ describe('a run without a final check', () => {
   it('reports the blockers of the run, if any', () => {
     const { waiting, blockers } = kept;
     const works = [work('shutdown', kept), work('shutdown', kept)];
-    expect(keptWork({ works })).toEqual({ changes: [], waiting, blockers });
-    expect(keptWork({ works: [work('shutdown', emptyPlan())] })).toBeUndefined();
+    expect(remainingWork({ works })).toEqual({ changes: [], waiting, blockers });
+    expect(remainingWork({ works: [work('shutdown', emptyPlan())] })).toBeUndefined();
   });
 });
 
@@ -94,7 +94,7 @@ describe('the Macs that a run shuts down', () => {
   });
   const shutDownBy = (outcome: StepOutcome, ms: number, of: Step = off): readonly string[] => {
     const run = runOf(stepReport(of, outcome, ms));
-    return toldToGoOff({ works: [{ ...work('shutdown', emptyPlan()), run }] });
+    return nodesSentOff({ works: [{ ...work('shutdown', emptyPlan()), run }] });
   };
 
   it.each<[StepOutcome, number]>([
@@ -113,6 +113,6 @@ describe('the Macs that a run shuts down', () => {
     });
     for (const outcome of ['skipped', 'blocked', 'interrupted'] as const) expect(shutDownBy(outcome, 0)).toEqual([]);
     expect(shutDownBy('changed', 9, restart)).toEqual([]);
-    expect(toldToGoOff({ works: [work('shutdown', kept)] })).toEqual([]);
+    expect(nodesSentOff({ works: [work('shutdown', kept)] })).toEqual([]);
   });
 });

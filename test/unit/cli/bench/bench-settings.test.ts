@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type BenchSubject, benchWish, beyondParallel, questionBody } from '../../../../src/cli/bench/bench.ts';
+import { type BenchSubject, benchSettings, beyondParallel, questionBody } from '../../../../src/cli/bench/bench.ts';
 import { readCountOption } from '../../../../src/cli/verb.ts';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import { chatRequest } from '../../../../src/drivers/contract/chat-request.ts';
@@ -13,26 +13,26 @@ const subject = (driver: BenchSubject['driver'], parallel: number, contextTokens
 
 describe('bench requests to a placement', () => {
   it("stay within the placement's limit, or cause a notice if more are requested", () => {
-    expect(benchWish({}, subject('llamacpp-rpc', 1)).requests).toEqual([1]);
-    expect(benchWish({}, subject('mlx', 3)).requests).toEqual([1, 2]);
-    expect(benchWish({}, subject('exo', 8)).requests).toEqual([1, 2, 4]);
-    expect(benchWish({}, subject('command', 1)).requests).toEqual([1, 2, 4]);
+    expect(benchSettings({}, subject('llamacpp-rpc', 1)).requests).toEqual([1]);
+    expect(benchSettings({}, subject('mlx', 3)).requests).toEqual([1, 2]);
+    expect(benchSettings({}, subject('exo', 8)).requests).toEqual([1, 2, 4]);
+    expect(benchSettings({}, subject('command', 1)).requests).toEqual([1, 2, 4]);
 
-    const typed = benchWish({ requests: [1, 4, 8] }, subject('mlx', 2));
+    const typed = benchSettings({ requests: [1, 4, 8] }, subject('mlx', 2));
     expect(typed.requests).toEqual([1, 4, 8]);
     const [notice] = beyondParallel(typed, subject('mlx', 2));
     expect([notice?.code, notice?.severity]).toEqual(['bench/beyond-parallel', 'notice']);
     expect(notice && plainText(notice.detail)).toContain('but was sent 4 and 8');
     expect(beyondParallel(typed, subject('command', 1))).toEqual([]);
-    expect(beyondParallel(benchWish({}, subject('mlx', 2)), subject('mlx', 2))).toEqual([]);
+    expect(beyondParallel(benchSettings({}, subject('mlx', 2)), subject('mlx', 2))).toEqual([]);
   });
 
   it('fit in the context, and are rejected if the entered values do not', () => {
-    expect(benchWish({}, subject('mlx', 1))).toEqual({ requests: [1], runs: 3, maxTokens: 128, words: 400 });
-    expect(benchWish({}, subject('mlx', 1, 512))).toMatchObject({ maxTokens: 128, words: 144 });
-    expect(benchWish({ words: 144 }, subject('mlx', 1, 512)).words).toBe(144);
-    const refused = (typed: Parameters<typeof benchWish>[0]) =>
-      problemsOf(() => benchWish(typed, subject('mlx', 1, 512))).map(({ code, hint }) => `${code} ${hint}`);
+    expect(benchSettings({}, subject('mlx', 1))).toEqual({ requests: [1], runs: 3, maxTokens: 128, words: 400 });
+    expect(benchSettings({}, subject('mlx', 1, 512))).toMatchObject({ maxTokens: 128, words: 144 });
+    expect(benchSettings({ words: 144 }, subject('mlx', 1, 512)).words).toBe(144);
+    const refused = (typed: Parameters<typeof benchSettings>[0]) =>
+      problemsOf(() => benchSettings(typed, subject('mlx', 1, 512))).map(({ code, hint }) => `${code} ${hint}`);
     expect(refused({ words: 145 })).toEqual(['cli/usage For this answer, use at most: --words 144']);
     expect(refused({ maxTokens: 500 })).toEqual(['cli/usage Use a smaller --max-tokens.']);
   });
