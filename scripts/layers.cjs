@@ -82,7 +82,7 @@ roles.reading = [named('reading'), `${others}(?!${named('resource|step')})src/ra
 roles.resource = [`${others}(?!${roles.reading.join('|')})src/rack/`];
 
 /** Files in `node` that parse answers; all others generate scripts. */
-const answerFiles = ['answers/', 'probes/kept\\.ts$'];
+const answerFiles = ['answers/', 'probes/stored-records\\.ts$'];
 
 /**
  * Parts of rooms with an internal import order: each has patterns for its files, and the parts or whole rooms that it

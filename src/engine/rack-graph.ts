@@ -1,11 +1,12 @@
 import type { DesiredFleet } from '../model/desired.ts';
 import type { GraphDocument } from '../model/documents.generated.ts';
 import { given } from '../model/given.ts';
+import { listText } from '../model/lists.ts';
 import { type CasePlace, macModel } from '../model/macs.ts';
 import { measurementOf, type NewestMeasurement } from '../model/measured-cable.ts';
 import { type LinkEnd, linkEndText, type NodeName } from '../model/node.ts';
 import { modelAt, placeAt } from '../rack/cables/receptacle-place-reading.ts';
-import { listWords, viewText } from '../rack/cabling/cabling-text.ts';
+import { viewText } from '../rack/cabling/cabling-text.ts';
 import { type Cabling, type JudgedLink, linkAt, undeclaredCables, viewAt } from '../rack/cabling/judge-cabling.ts';
 import type { CableStep } from '../rack/cabling/moves.ts';
 import { type ReceptacleSight, sightOf } from '../rack/cabling/receptacle-reading.ts';
@@ -71,9 +72,9 @@ function graphNode(examination: Examination, name: NodeName, isDeclaredOnly: boo
 
 /** Text of a step's prerequisites, such as `stop chat and remove the Thunderbolt Bridge on studio-1`, if any. */
 function firstOf({ stopFirst, bridgesFirst }: CableStep): string | undefined {
-  const words = [...(stopFirst.length === 0 ? [] : [`stop ${listWords(stopFirst)}`]), bridgesFirst];
-  const parts = words.filter((one) => one !== '');
-  return parts.length === 0 ? undefined : listWords(parts);
+  const words = [...(stopFirst.length === 0 ? [] : [`stop ${listText(stopFirst)}`]), bridgesFirst];
+  const told = words.filter((one) => one !== '');
+  return told.length === 0 ? undefined : listText(told);
 }
 
 function drawn(examination: Examination, acts: readonly CableStep[], isDeclaredOnly: boolean): RackGraph {

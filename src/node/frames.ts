@@ -11,7 +11,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Answer, Exit, Probe } from '../model/probe.ts';
 
-/** The request for which the script printed the frames. */
 export interface FramesRequest {
   readonly probes: readonly Probe[];
   readonly boundary: string;
@@ -174,6 +173,6 @@ function exitOf(code: string): Exit | undefined {
 /** Truncates bytes beyond `maxBytes`, because the node limits its files only roughly. */
 function decode(bytes: Buffer, maxBytes: number) {
   const isCut = bytes.length > maxBytes;
-  const kept = isCut ? bytes.subarray(0, maxBytes) : bytes;
-  return { text: kept.toString('utf8'), isCut, isUtf8: isUtf8(bytes) };
+  const used = isCut ? bytes.subarray(0, maxBytes) : bytes;
+  return { text: used.toString('utf8'), isCut, isUtf8: isUtf8(bytes) };
 }

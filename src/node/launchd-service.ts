@@ -23,7 +23,6 @@ export const gatewayEndSeconds = 35;
 /** The values for `service.sh`. @param seconds how long `bootout` waits until the service has stopped */
 export const serviceValues = (label: string, seconds = usualSeconds) => ({ label, end_seconds: seconds });
 
-/** The beginning of all our property lists. */
 export const plistHead = `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <plist version="1.0">

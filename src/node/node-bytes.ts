@@ -77,8 +77,7 @@ export function parseSent(stdout: string): {
   return { size: size === undefined ? undefined : Number(size), sha256 };
 }
 
-/** A range of bytes of a file on a node. */
-interface NodeBytesWish {
+interface NodeBytesRequest {
   readonly path: NodePath;
   /** The first byte, from 0. */
   readonly from: number;
@@ -95,7 +94,7 @@ type NodeBytes =
  * Prints a file's size and some of its bytes, as the ssh user; links are followed. The bytes are in base64, so that
  * they can never look like a head line.
  */
-export const nodeBytesCommand = ({ path, from, to }: NodeBytesWish, rootPrefix: string): string =>
+export const nodeBytesCommand = ({ path, from, to }: NodeBytesRequest, rootPrefix: string): string =>
   shellCommand(`${rootLine(rootPrefix)}
 export R LC_ALL=C
 f=${pathWord(path)}
@@ -116,13 +115,13 @@ ${pathWord(tool.tail)} -c +${from + 1} "$f" | ${pathWord(tool.head)} -c ${to - f
 exit 0`);
 
 /** Upper limit of the output in bytes: base64 with a line end after 76 characters. */
-export const nodeBytesLimit = ({ from, to }: Pick<NodeBytesWish, 'from' | 'to'>): number =>
+export const nodeBytesLimit = ({ from, to }: Pick<NodeBytesRequest, 'from' | 'to'>): number =>
   Math.ceil(((to - from) / 3) * 4 * (77 / 76)) + 1_024;
 
 /** Parses the output of {@link nodeBytesCommand}; `undefined` if it is invalid or has the wrong range. */
 export function parseNodeBytes(
   stdout: string,
-  { from, to }: Pick<NodeBytesWish, 'from' | 'to'>,
+  { from, to }: Pick<NodeBytesRequest, 'from' | 'to'>,
 ): NodeBytes | undefined {
   const end = stdout.indexOf('\n');
   const head = stdout.slice(0, Math.max(0, end));

@@ -15,7 +15,6 @@ import { below, pathWord, place, rootLine, scriptCommand, shellCommand, tool } f
  * signal, and such a child removes the shared folder (seen in 1 of 20 runs).
  */
 const graceSeconds = 1;
-/** Probes with their own deadlines, and an overall limit. */
 interface TimingRequest {
   readonly probes: readonly Probe[];
   /**
@@ -33,7 +32,6 @@ interface Moment {
   readonly ids: readonly number[];
 }
 
-/** The watchdog's timetable. */
 interface ProbeTiming {
   readonly moments: readonly Moment[];
   /**
@@ -200,7 +198,6 @@ if ! d=$(${pathWord(tool.mktemp)} -d ${pathWord(below(place.temporary, 'meshwrig
 fi
 case $d in ("$R${place.temporary.path}/meshwright."*) ;; (*) d='' && exit 1 ;; esac`;
 
-/** Starts each probe in the background with its own files and their size limit. */
 function launches(probes: readonly Probe[]): readonly string[] {
   const lines: string[] = [];
   let blocks = 0;

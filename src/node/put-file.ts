@@ -5,7 +5,6 @@ import type { Act, Text } from '../model/step.ts';
 import { below, pathWord, place, renderPath, tool } from './paths/node-paths.ts';
 import { quote } from './quote.ts';
 
-/** A file that meshwright installs on a node. */
 interface PutRequest extends Omit<Extract<Act, { readonly kind: 'put' }>, 'kind'> {
   readonly rootPrefix: string;
   /** The account of the run's login. */
@@ -23,7 +22,6 @@ export const textDigest = (content: Text): Digest =>
       .digest('hex'),
   );
 
-/** The text as stored on the node. */
 const renderText = (content: Text, { rootPrefix, login }: Pick<PutRequest, 'rootPrefix' | 'login'>): string =>
   content
     .map((part) => {
@@ -32,7 +30,6 @@ const renderText = (content: Text, { rootPrefix, login }: Pick<PutRequest, 'root
     })
     .join('');
 
-/** The path of a file's seal. */
 export const fileSeal = ({ path }: NodePath): NodePath =>
   below(place.ours, `files/${createHash('sha256').update(path).digest('hex').slice(0, 16)}`);
 

@@ -4,7 +4,6 @@ import { quote } from './quote.ts';
 import { sh } from './shell/scripts.generated.ts';
 import { classifySudo } from './sudo-answer.ts';
 
-/** The reason for running a mutating script, for the node's history. */
 export interface ScriptNote {
   readonly step: string;
   readonly verb: string;
@@ -17,7 +16,6 @@ export interface ScriptNote {
 /** Script results. The node itself writes the last two, for a network change that was not confirmed. */
 const results = ['changed', 'unchanged', 'failed', 'rolled-back', 'partly-rolled-back'] as const;
 
-/** One line of a node's history, with the time of the node's clock. */
 export type HistoryEntry = NonNullable<ReturnType<typeof entryOf>>;
 
 /** Escapes special characters as `%XX`, so that the text is one word. */
@@ -58,7 +56,6 @@ function entryOf(line: string) {
 /** The exit status of a command on a node, and its output as text. */
 export type ScriptEnd = Pick<Answer, 'exit' | 'stdout' | 'stderr'>;
 
-/** The result of a mutating script. */
 export type ScriptResult =
   /** `said` are the lines before the verdict, such as `ended=clean`. */
   | { readonly kind: 'done'; readonly isChanged: boolean; readonly said: readonly string[] }
@@ -119,7 +116,6 @@ export function mutatingCommand(rootPrefix: string): string {
   return `export LC_ALL=C; exec ${sudo} -n ${sh} -s`;
 }
 
-/** The environment of root scripts and jobs. */
 export const environmentLines = `export R LC_ALL=C
 PATH=$R/usr/bin:$R/bin:$R/usr/sbin:$R/sbin
 export PATH
@@ -149,7 +145,6 @@ export interface Sending {
   readonly attempt: number;
 }
 
-/** One change on one node. */
 interface MutatingRequest {
   /** Empty on a Mac, the node's folder in the portable simulator. */
   readonly rootPrefix: string;

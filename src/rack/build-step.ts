@@ -38,7 +38,6 @@ function stepAbout(
   };
 }
 
-/** Builds a step that changes or prepares properties of one node. */
 export function buildStep({ makes = [], towards = [], ...rest }: StepParts): Step {
   const changed = [...makes, ...towards];
   return { ...stepAbout(changed, rest), changes: changed.map(propertyKey), establishes: patchesOf(makes) };

@@ -30,7 +30,6 @@ export type FindingRole =
   | 'converged-by-clock'
   | { readonly blocks: ResourceKind; readonly when?: RoleCondition };
 
-/** A rule's code: its texts, its role in a plan, and the facts that show it. */
 export interface RuleCode extends CodeEntry {
   readonly role: FindingRole;
   readonly facts: readonly FactDefinition[];
@@ -47,7 +46,6 @@ export interface DefinedRule<C extends RuleCodes = RuleCodes> {
   readonly rule: Rule;
 }
 
-/** Defines a rule together with its codes. */
 export function defineRule<C extends RuleCodes>(
   entries: C,
   find: (examination: Examination) => readonly Finding<keyof C & string>[],

@@ -38,7 +38,6 @@ const isAway = (facts: Facts, failures: readonly Diagnostic[]): boolean =>
   failures.some((one) => hasTrait(one, 'dropped')) ||
   Object.values(facts).every((fact) => fact.kind === 'unknown' && fact.reason === 'unreachable');
 
-/** The nodes that answered, in the order of `desired.nodes`. */
 export function observedNodes(desired: DesiredFleet, observation: FleetObservation): readonly ExaminedNode[] {
   const ends = desired.thunderbolt.links.flatMap((link) => link.ends);
   return desired.nodes.flatMap((node): ExaminedNode[] => {
@@ -49,7 +48,6 @@ export function observedNodes(desired: DesiredFleet, observation: FleetObservati
   });
 }
 
-/** Compares the file with an observation. */
 export function examine(desired: DesiredFleet, observation: FleetObservation): Examination {
   const { links } = desired.thunderbolt;
   // Includes nodes that only a link names: until such a node is observed, an unknown Mac on a cable may be that node.

@@ -23,10 +23,8 @@ export interface FactDefinition<N extends string = string, V = unknown> {
 /** A line of text, or a list whose items are never broken across lines. */
 export type FactLine = string | readonly string[];
 
-/** Defines a fact; its name and value type are inferred. */
 export const defineFact = <const N extends string, V>(fact: FactDefinition<N, V>): FactDefinition<N, V> => fact;
 
-/** Reads every item; returns `garbled` if one is unreadable. */
 export function readEach<T, U>(
   items: readonly T[],
   readOne: (item: T) => U | undefined,
@@ -36,7 +34,6 @@ export function readEach<T, U>(
   return found.includes(undefined) ? garbled : known(found.filter((one) => one !== undefined));
 }
 
-/** Returns the items if their keys are unique; otherwise `garbled`. */
 export const eachOnce = <T>(
   items: readonly T[],
   keyOf: (item: T) => unknown,
@@ -57,6 +54,5 @@ export function read<V>(facts: Facts | undefined, { name }: FactDefinition<strin
   return facts && (factNamed(facts, name) as Known<V>);
 }
 
-/** The value of a fact; undefined if it is unknown. */
 export const readValue = <V>(facts: Facts | undefined, fact: FactDefinition<string, V>): V | undefined =>
   seenValue(read(facts, fact));

@@ -2,7 +2,6 @@ import type { NodeHold } from '../model/facts/node-records.ts';
 import type { NodeName } from '../model/node.ts';
 import type { ResourceKind } from './resource-kind.ts';
 
-/** The fields of each kind of goal. */
 interface GoalFields {
   /** The nodes match the file; with `only`, limited to these kinds. */
   readonly converge: { readonly only?: readonly ResourceKind[] };
@@ -19,14 +18,12 @@ interface GoalFields {
   readonly shutdown: OfNodes & ComingBack;
   /** These Macs are on hold; without `hold`, they are released. */
   readonly hold: OfNodes & { readonly hold?: Omit<NodeHold, 'isOver'> };
-  /** Every file of these published models is hashed. */
   readonly 'verify-models': OfNames;
   /**
    * These models are on the nodes whose placements read them. With `isDetached`, the run ends as soon as the jobs that
    * get the files run, and a later run publishes the models.
    */
   readonly pull: OfNames & { readonly isDetached: boolean };
-  /** The files in the folders of these models are listed on their nodes. */
   readonly 'list-folders': OfNames;
   /** The packages of these runtimes are listed, or the runtimes are built from a commit. */
   readonly 'list-packages': OfNames;
@@ -63,13 +60,10 @@ interface ComingBack {
 
 export type GoalKind = keyof GoalFields;
 
-/** The goals of some kinds. */
 export type GoalOf<Kind extends GoalKind> = { [One in Kind]: { readonly kind: One } & GoalFields[One] }[Kind];
 
-/** The goal of a plan. */
 export type Goal = GoalOf<GoalKind>;
 
-/** The nodes that the goal restarts or shuts down after everything else is done. */
 export const restartedNodes = (goal: Goal | undefined): readonly NodeName[] =>
   goal?.kind === 'reboot' || goal?.kind === 'shutdown' ? goal.nodes : [];
 

@@ -23,7 +23,6 @@ export const verifyOnly = ({ unobservedText, ...one }: VerifyOnly): Resource => 
 type VerifyOnly = Pick<Resource, 'kind' | 'after'> &
   Partial<Pick<Resource, 'blockers' | 'unobserved' | 'isPrecondition'>> & { readonly unobservedText?: UnobservedText };
 
-/** Returns what is unknown about a node; undefined if everything is known. */
 type UnobservedText = (target: ObservedTarget, fleet: DesiredFleet) => string | undefined;
 
 /** The unobserved dependencies of a resource, at most one on each target. */
@@ -35,7 +34,6 @@ export const unobservedOn =
       return text === undefined ? [] : [{ node: target.desired.name, resource, text }];
     });
 
-/** Compares a property's desired value with its observed value. */
 export function judgeProperty({ desired, observed }: Property): 'met' | 'differs' | 'unknown' {
   if (observed.kind === 'unknown') return 'unknown';
   return canonicalJson(observed.value) === canonicalJson(desired) ? 'met' : 'differs';
@@ -51,13 +49,11 @@ function isNothing(value: Json | undefined): boolean {
   return Object.keys(rest).length === 0 && isNothing(state);
 }
 
-/** Returns whether a property's change adds, changes or removes something. */
 function changeKind({ kind, desired, observed }: Pick<Property, 'kind' | 'desired' | 'observed'>): ChangeKind {
   if (observed.kind === 'unknown') return 'change';
   return kind ?? (isNothing(desired) ? 'remove' : isNothing(observed.value) ? 'add' : 'change');
 }
 
-/** The change that brings a property to its desired value. */
 export const changeOf = (property: Property): Change => ({
   id: propertyKey(property),
   resource: property.address,
@@ -69,7 +65,6 @@ export const changeOf = (property: Property): Change => ({
   reason: property.reason,
 });
 
-/** The properties that these changes are about. */
 export function changedProperties(changes: readonly Change[], properties: readonly Property[]): readonly Property[] {
   const ids = new Set(changes.map(({ id }) => id));
   return properties.filter((one) => ids.has(propertyKey(one)));
@@ -89,7 +84,6 @@ export const perTarget = (
   }),
 });
 
-/** The patches that steps establish when they change these properties. */
 export const patchesOf = (properties: readonly Property[]): readonly Patch[] =>
   properties.map(({ node, address, about, desired }) => ({ node, address, about, value: desired }));
 
@@ -115,7 +109,6 @@ export interface ObservedTarget {
   readonly facts: Facts;
 }
 
-/** Everything that a resource can read. */
 export interface View {
   readonly desired: DesiredFleet;
   readonly observation: FleetObservation;
@@ -126,9 +119,7 @@ export interface View {
   readonly staying: Staying;
   /** Targeted nodes that answered, sorted by name. The plan changes no other node. */
   readonly targets: readonly ObservedTarget[];
-  /** The comparison of file and observation, including the cables; computed once. */
   readonly examination: Examination;
-  /** The doctor's findings about the fleet; computed once. */
   readonly findings: readonly Diagnostic[];
   /** The findings that block a kind of resource, each with one action. */
   readonly findingBlockers: (kind: ResourceKind) => readonly Blocker[];
@@ -152,7 +143,6 @@ export const viewWith = (view: View, parts: Partial<View>): View =>
     ...Object.getOwnPropertyDescriptors(parts),
   });
 
-/** One property of one node: its desired and its observed value. */
 export interface Property extends Addressed {
   readonly node: NodeName;
   readonly desired: Json;
@@ -239,7 +229,6 @@ export interface Resource {
   readonly onUninstall?: (goal: GoalOf<'uninstall'>) => Partial<Resource>;
 }
 
-/** The properties of a resource that are on these nodes. */
 export const propertiesOn =
   ({ properties }: Pick<Resource, 'properties'>, nodes: readonly NodeName[]): Resource['properties'] =>
   (view) =>

@@ -21,7 +21,12 @@ import { nodeSubject, placementSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { labelled, named, prose } from '../../model/text/prose.ts';
 import { streamCommand } from '../../node/endpoint/ask-endpoint.ts';
-import { readStream, type StreamReading, type TimedAnswer, type TimedPiece } from '../../node/endpoint/read-stream.ts';
+import {
+  type MeasuredAnswer,
+  readStream,
+  type StreamReading,
+  type TimedPiece,
+} from '../../node/endpoint/read-stream.ts';
 import { diagnoseSudo } from '../../remote/keys/password-login.ts';
 import { printedText } from '../../remote/remote.ts';
 import { type BenchRound, type BenchSettings, benchLevel, benchText } from '../../report/bench-text.ts';
@@ -244,7 +249,7 @@ interface BenchRun extends BenchSettings {
 }
 
 interface Notes {
-  readonly answers: TimedAnswer[];
+  readonly answers: MeasuredAnswer[];
   readonly failures: Map<string, number>;
   readonly unpowered: Map<string, string>;
   asked: number;
@@ -287,7 +292,7 @@ function wattsOf(reading: PowerReading | undefined, { unpowered }: Notes): numbe
   return reading?.kind === 'watts' ? reading.watts : undefined;
 }
 
-async function askOne(bench: BenchRun, notes: Notes): Promise<TimedAnswer | undefined> {
+async function askOne(bench: BenchRun, notes: Notes): Promise<MeasuredAnswer | undefined> {
   notes.asked += 1;
   const { target, maxTokens, words, nonce } = bench;
   const text = questionText(words, `${nonce}-${notes.asked}`);

@@ -2,12 +2,12 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { FactsRdmaObjects } from '../../model/documents.generated.ts';
+import { listText } from '../../model/lists.ts';
 import { type LinkEnd, linkEndText, type NodeName } from '../../model/node.ts';
 import { nodeSubject, nodesSubject, placementSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { joinProse, named, prose } from '../../model/text/prose.ts';
 import { modelAt } from '../../rack/cables/receptacle-place-reading.ts';
-import { listWords } from '../../rack/cabling/cabling-text.ts';
 import type { Examination, ExaminedNode, FleetObservation } from '../../rack/examination.ts';
 import { read, readValue } from '../../rack/fact.ts';
 import { macosOf } from '../../rack/macos/reading.ts';
@@ -103,7 +103,7 @@ export function measureRefusals(
   // The slots in use may belong to these placements.
   if (running.length === 0) return nodes.filter(({ name }) => measured.includes(name)).flatMap(roomRefusals);
   const uses = running.map(
-    ({ name, there, isGuess }) => prose`${named(name)} ${isGuess ? 'may run' : 'runs'} on ${listWords(there)}`,
+    ({ name, there, isGuess }) => prose`${named(name)} ${isGuess ? 'may run' : 'runs'} on ${listText(there)}`,
   );
   const names = running.map(({ name }) => name);
   const [first] = names;

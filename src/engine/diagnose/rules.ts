@@ -16,7 +16,7 @@ import { filevault } from '../../rack/filevault/rule.ts';
 import { foreignDaemons } from '../../rack/foreign-daemon/rule.ts';
 import { holds } from '../../rack/hold/rule.ts';
 import { sameMac, unequalMacs, unknownModel, wrongMac } from '../../rack/identity/rule.ts';
-import { macosAccept, macosBuilds, macosVersions, macosWish } from '../../rack/macos/rule.ts';
+import { macosAccept, macosBuilds, macosVersions, otherMacos } from '../../rack/macos/rule.ts';
 import { swap, wiredLimit } from '../../rack/memory/rule.ts';
 import { serviceOrder } from '../../rack/network/service-order-rule.ts';
 import { unconfirmedChange } from '../../rack/network/transaction/rule.ts';
@@ -32,7 +32,7 @@ const listed = [
   wrongMac,
   sameMac,
   macosAccept,
-  macosWish,
+  otherMacos,
   macosVersions,
   macosBuilds,
   cables,

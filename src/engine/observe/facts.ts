@@ -2,9 +2,9 @@ import type { FactsNode } from '../../model/documents.generated.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import { type Known, type UnknownReason, unknown } from '../../model/known.ts';
 import type { Answer, Asked, Probe } from '../../model/probe.ts';
-import { keptRecords, keptRecordsWith } from '../../node/probes/kept-scripts.ts';
 import { modelCopies, modelCopiesOf, type SoughtModel } from '../../node/probes/model-copies.ts';
 import { placementRanks, unaskedRanks } from '../../node/probes/placement-ranks.ts';
+import { storedRecords, storedRecordsWith } from '../../node/probes/stored-records-scripts.ts';
 import { loginFact, searchPathFact, sudoFact, sudoProbe } from '../../rack/access/fact.ts';
 import { accountsFact } from '../../rack/accounts/fact.ts';
 import { modelCopiesFact } from '../../rack/artifacts/sources/model-copies-fact.ts';
@@ -141,7 +141,7 @@ export function allProbes(): readonly Probe[] {
   const apart = [...verbs, modelCopies];
   const others = factNames.flatMap((name) => registry[name].from).filter((probe) => !apart.includes(probe));
   return [...new Set([rdmaKernel, ...others, ...verbs])].map((probe) =>
-    probe === keptRecords ? keptRecordsWith(comparedKeys) : probe,
+    probe === storedRecords ? storedRecordsWith(comparedKeys) : probe,
   );
 }
 

@@ -25,22 +25,21 @@ export function overrideOf(
   return first[2] === 'disabled' || first[2] === 'true' ? 'disabled' : 'enabled';
 }
 
-/** States in `launchctl print`, by whether the service has a process. */
-const states: Readonly<Record<string, LaunchdService['state']>> = {
-  running: 'running',
-  // The service is stopping, but still running.
-  SIGTERMed: 'running',
-  SIGKILLed: 'running',
-  'not running': 'waiting',
-  waiting: 'waiting',
-  'spawn scheduled': 'waiting',
-  spawning: 'waiting',
-  xpcproxy: 'waiting',
-  exited: 'waiting',
-  'spawn failed': 'waiting',
-};
+/** States in `launchctl print` of a service with a process; a service that is stopping still has one. */
+const withProcess: readonly unknown[] = ['running', 'SIGTERMed', 'SIGKILLed'];
 
-type LaunchdPrint = Omit<LaunchdService, 'label'>;
+const withoutProcess: readonly unknown[] = [
+  'not running',
+  'waiting',
+  'spawn scheduled',
+  'spawning',
+  'xpcproxy',
+  'exited',
+  'spawn failed',
+];
+
+const stateOf = (word: string | undefined): LaunchdService['state'] | undefined =>
+  withProcess.includes(word) ? 'running' : withoutProcess.includes(word) ? 'waiting' : undefined;
 
 /**
  * Parses `launchctl print system/<label>`. Apple declares the format unstable, so only top-level fields are read.
@@ -53,13 +52,12 @@ type LaunchdPrint = Omit<LaunchdService, 'label'>;
  * stopped may have `last exit reason = OS_REASON_CODESIGNING`. Indentation is one tab, or four spaces in published
  * examples. `undefined` without a closing brace or a known state.
  */
-export function parseLaunchctlPrint(lines: readonly string[]): LaunchdPrint | undefined {
+export function parseLaunchctlPrint(lines: readonly string[]): Omit<LaunchdService, 'label'> | undefined {
   const [first = '', ...rest] = lines.at(-1) === '' ? lines.slice(0, -1) : lines;
   if (!/^\S+ = \{$/.test(first) || rest.at(-1) !== '}') return undefined;
   const fields = fieldsOf(rest.slice(0, -1));
-  const state = states[fields?.get('state') ?? ''];
-  if (fields === undefined || state === undefined || !Object.hasOwn(states, fields.get('state') ?? ''))
-    return undefined;
+  const state = stateOf(fields?.get('state'));
+  if (fields === undefined || state === undefined) return undefined;
   const pid = numberAt(fields, 'pid');
   const runs = numberAt(fields, 'runs');
   const isReadable = isExit(fields.get('last exit code')) && isSignal(fields.get('last terminating signal'));

@@ -14,13 +14,11 @@ export const asObject = (value: unknown): JsonObject | undefined =>
 export const asList = (value: unknown): readonly unknown[] | undefined =>
   Array.isArray(value) ? (value as readonly unknown[]) : undefined;
 
-/** The text under an object's own key. */
 export function textOf(object: JsonObject, key: string): string | undefined {
   const value = Object.hasOwn(object, key) ? object[key] : undefined;
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A tool's differences from the default. */
 interface ReadOptions {
   /** Exit codes with valid stdout (default: only 0). */
   readonly exits?: readonly number[];
@@ -44,11 +42,9 @@ export function readText(answer: Answer | undefined, options: ReadOptions = {}):
   return failure ?? known(answer.stdout);
 }
 
-/** The lines of a trustworthy answer, without line ends. */
 export const readLines = (answer: Answer | undefined, options: ReadOptions = {}): Known<readonly string[]> =>
   mapKnown(readText(answer, options), (text) => text.slice(0, -1).split('\n'));
 
-/** The parsed JSON of a trustworthy answer; invalid JSON is garbled. */
 export const readJson = (answer: Answer | undefined): Known<unknown> =>
   andThen(readText(answer, { isSelfEnding: true }), (text) => {
     try {
@@ -93,7 +89,6 @@ const noPrivilege = /requires Full Disk Access|Operation not permitted|Permissio
 /** Classifies refusals by their text, because the exit codes of these tools are not specific. */
 const failureReason = (said: string): UnknownReason => (noPrivilege.test(said) ? 'no-privilege' : 'failed');
 
-/** The first line that is not empty, at most 200 characters. */
 function quoted(said: string): string {
   const first = said.split('\n').find((line) => line.trim() !== '');
   return first === undefined ? ' and printed nothing.' : ` and printed: ${first.trim().slice(0, 200)}`;

@@ -12,7 +12,6 @@ interface Read {
 interface Cursor {
   readonly text: string;
   at: number;
-  /** Number of open lists and dictionaries. */
   depth: number;
 }
 
@@ -23,7 +22,6 @@ const head = /^<\?xml [^<>]*\?>\s*<!DOCTYPE plist [^<>]*>\s*<plist version="1\.0
 const token = /\s*<(\/?)(key|string|integer|real|true|false|array|dict|data|date|plist)(\/?)>([^<]*)/y;
 const entities: Readonly<Record<string, string>> = { '&lt;': '<', '&gt;': '>', '&amp;': '&' };
 
-/** A tag and the text after it. */
 function next(cursor: Cursor) {
   token.lastIndex = cursor.at;
   const [whole = '', end = '', tag = '', empty = '', text = ''] = token.exec(cursor.text) ?? [];
@@ -56,7 +54,6 @@ function scalar(tag: string, text: string): Read | undefined {
   return isNumber && (tag === 'integer' || tag === 'real') ? { value: Number(text) } : undefined;
 }
 
-/** Parses the value that starts here; undefined if there is none. */
 function element(cursor: Cursor): Read | undefined {
   const { isEnd, tag, isEmpty, text } = next(cursor);
   const isBlank = text.trim() === '';

@@ -3,19 +3,8 @@ import type { Answer } from '../../model/probe.ts';
 import { garbled } from './read-answer.ts';
 import { readRecords } from './records.ts';
 
-const settings = [
-  'updates',
-  'login',
-  'names',
-  'screen-sharing',
-  'remote-login',
-  'override',
-  'firewall',
-  'block-all',
-  'backups',
-  'photos',
-  'search-path',
-];
+const settings =
+  'updates login names screen-sharing remote-login override firewall block-all backups photos search-path'.split(' ');
 
 const headForm = /^([a-z-]+) (\d{1,3}|unreadable|absent)$/;
 

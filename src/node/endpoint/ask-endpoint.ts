@@ -4,7 +4,6 @@ import { gatewaysFolder } from '../paths/own-paths.ts';
 import { quote } from '../quote.ts';
 import { type HttpAnswer, notAskedStatus } from './judge-answer.ts';
 
-/** One request to an endpoint on the same node. */
 interface EndpointRequest {
   /** TCP port on the node's 127.0.0.1. */
   readonly port: number;
@@ -26,7 +25,6 @@ exec ${pathWord(tool.curl)} -q -s -S -N --noproxy '*' -m ${deadlineSeconds} -H '
   --data-binary @- -w '\\n%{http_code} %{time_total}' ${quote(`http://127.0.0.1:${port}${path}`)}`);
 }
 
-/** One request of a dialogue with an endpoint on the same node. */
 interface TalkCommand extends EndpointRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
 }
@@ -48,7 +46,6 @@ exec ${pathWord(tool.curl)} -q -s -S --noproxy '*' -m ${deadlineSeconds}${method
   -w '\\n%{http_code}' ${quote(`http://127.0.0.1:${port}${path}`)}`);
 }
 
-/** A request that waits for its turn. */
 interface AskRequest extends EndpointRequest {
   readonly placement: string;
   /** A file on the node with the body; absent: standard input. */
@@ -75,7 +72,7 @@ export function askCommand({
   isOne,
   isTimed,
 }: AskRequest): string {
-  const told = isTimed === true ? '%{time_total} %{http_code}' : '%{http_code}';
+  const shown = isTimed === true ? '%{time_total} %{http_code}' : '%{http_code}';
   const limitMs = Math.round(deadlineSeconds * 1_000);
   const turn = `
   w ${Math.floor(deadlineSeconds)} || {
@@ -93,7 +90,7 @@ if ! g </dev/null; then
   c=http://127.0.0.1:$q${isOne ? turn : ''}
 fi
 ${pathWord(tool.curl)} -q -s -S --noproxy '*' -m "$((m / 1000)).$((m / 100 % 10))" -H 'Content-Type: application/json' -H 'meshwright-wait: ${limitMs / 2}' -H "@$u" \
-  --data-binary ${body === undefined ? '@-' : `"@"${pathWord(body)}`} -w '\n${told}' "$c"${quote(path)}`);
+  --data-binary ${body === undefined ? '@-' : `"@"${pathWord(body)}`} -w '\n${shown}' "$c"${quote(path)}`);
 }
 
 /** The endpoint's response; curl reports status 0 if there was none. `undefined` if curl itself failed. */
@@ -103,7 +100,6 @@ export function parseAskAnswer(stdout: string): HttpAnswer | undefined {
   return at < 0 || !/^\d{3}$/.test(status) ? undefined : { status: Number(status), body: stdout.slice(0, at) };
 }
 
-/** A response with its duration on the node. */
 export interface TimedAnswer extends HttpAnswer {
   readonly seconds: number;
 }

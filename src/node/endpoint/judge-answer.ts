@@ -2,7 +2,6 @@ import { parsedJson } from '../../model/digest.ts';
 import type { GoldenCheck } from '../../model/endpoint-calls.ts';
 import { given } from '../../model/given.ts';
 
-/** A model's answer and its thinking before it; either may be empty. */
 export interface AnswerParts {
   readonly answer: string;
   readonly thought: string;
@@ -19,13 +18,13 @@ const close = '</think>';
  */
 export function answerParts({ text, thought = '', isThought }: Extract<TokenAnswer, { kind: 'token' }>): AnswerParts {
   if (isThought === true) return { answer: '', thought: text };
-  const isTold = thought.trim() !== '';
-  const inside = inFlightText(text, isTold);
+  const isSeparated = thought.trim() !== '';
+  const inside = inFlightText(text, isSeparated);
   const thoughts = [thought, inside.thought].filter((one) => one.trim() !== '');
   return { answer: inside.answer, thought: thoughts.join('\n') };
 }
 
-function inFlightText(text: string, isTold: boolean): AnswerParts {
+function inFlightText(text: string, isSeparated: boolean): AnswerParts {
   const begun = text.trimStart();
   if (begun.startsWith(open)) {
     const rest = begun.slice(open.length);
@@ -35,7 +34,7 @@ function inFlightText(text: string, isTold: boolean): AnswerParts {
   const end = text.indexOf(close);
   const isEnd = end !== -1 && /^[ \t\r]*(?:\n|$)/.test(text.slice(end + close.length));
   const isOpenedBefore = isEnd && !text.slice(0, end).includes(open);
-  return isOpenedBefore && !isTold ? partedAt(text, end) : { answer: text, thought: '' };
+  return isOpenedBefore && !isSeparated ? partedAt(text, end) : { answer: text, thought: '' };
 }
 
 const partedAt = (text: string, end: number): AnswerParts => ({
@@ -43,7 +42,6 @@ const partedAt = (text: string, end: number): AnswerParts => ({
   thought: text.slice(0, end).trim(),
 });
 
-/** The endpoint's response to the golden question. */
 type GoldenAnswer =
   /** `text` includes the thinking. `tokens` is the endpoint's own count, because words are not tokens. */
   | { readonly kind: 'golden'; readonly text: string; readonly tokens?: number }
@@ -115,7 +113,6 @@ export function goldenSpeed(
 
 const hundredths = (tokens: number, ms: number): number => Math.round((tokens / ms) * 100_000) / 100;
 
-/** The endpoint's response to the request for one token. */
 type TokenAnswer =
   /**
    * `text` is empty only if the runtime counted a token without text. `thought` is thinking before the text;

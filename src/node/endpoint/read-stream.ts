@@ -7,8 +7,7 @@ export interface TimedPiece {
   readonly text: string;
 }
 
-/** The result of one request to an endpoint. */
-export interface TimedAnswer {
+export interface MeasuredAnswer {
   /** Times when the request started and when its last byte arrived, on the pieces' clock. */
   readonly startedAtMs: number;
   readonly endedAtMs: number;
@@ -26,7 +25,7 @@ export interface TimedAnswer {
 
 /** An answer with its times; or a reason that continues "no answer: …". */
 export type StreamReading =
-  | { readonly kind: 'answer'; readonly answer: TimedAnswer }
+  | { readonly kind: 'answer'; readonly answer: MeasuredAnswer }
   | { readonly kind: 'none'; readonly reason: string };
 
 /** Values from an answer's documents; later values win. */
@@ -113,8 +112,8 @@ function pieceOf(document: Found): string {
 
 function timed(
   { pieces, isStream, usage, stats }: Said,
-  span: Pick<TimedAnswer, 'startedAtMs' | 'endedAtMs'>,
-): TimedAnswer {
+  span: Pick<MeasuredAnswer, 'startedAtMs' | 'endedAtMs'>,
+): MeasuredAnswer {
   const counted =
     numberOf(stats, 'predicted_n') ?? numberOf(stats, 'generation_tokens') ?? numberOf(usage, 'completion_tokens');
   const tokens = counted ?? pieces.length;
@@ -143,16 +142,13 @@ function perSecond(count: number | undefined, ms: number | undefined): number | 
   return (count * 1_000) / ms;
 }
 
-/** An unchecked JSON object, or nothing. */
 type Found = ReturnType<typeof jsonObject>;
 
-/** A number in an object; undefined if it has none. */
 function numberOf(found: Found, key: string): number | undefined {
   const value = found?.[key];
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-/** A text in an object; empty if there is none. */
 function textOf(found: Found, key: string): string {
   const value = found?.[key];
   return typeof value === 'string' ? value : '';

@@ -5,7 +5,6 @@ import { below, place, tool } from './node-paths.ts';
 
 export const keeperLabel = 'dev.meshwright.keeper';
 
-/** The keeper's program, the same on every node. */
 export const keeperProgram: NodePath = below(place.keeper, 'keep');
 
 /** The values that the keeper maintains on this node. Without this file, the keeper does nothing. */
@@ -13,7 +12,6 @@ export const keeperData: NodePath = below(place.keeper, 'data');
 
 export const keeperPlist: NodePath = below(place.launchDaemons, `${keeperLabel}.plist`);
 
-/** The keeper's log, with one line per change. */
 export const keeperLog: NodePath = below(place.log, 'keeper');
 
 /** Only the last line of that log, so that an observation can read it without a process. */
@@ -42,7 +40,6 @@ export const outdatedMark: NodePath = below(below(place.transaction, 'confirmed'
  */
 export const refusedMark: NodePath = below(place.ours, 'no-full-disk-access');
 
-/** Seconds between two rounds. */
 const intervalSeconds = 60;
 
 /**
@@ -71,9 +68,7 @@ export const keeperPlistText: Text = [
 `,
 ];
 
-/** The values that the keeper maintains on one node. */
-export interface Kept {
-  /** Whether macOS's Thunderbolt Bridge is removed. */
+export interface KeeperSettings {
   readonly isBridgeRemoved: boolean;
   /** `iogpu.wired_limit_mb`. */
   readonly wiredMegabytes?: number;
@@ -89,18 +84,14 @@ export interface Kept {
 const hexMask = (prefixLength: number): string =>
   `0x${('1'.repeat(prefixLength).padEnd(32, '0').match(/.{4}/g) ?? []).map((bits) => Number.parseInt(bits, 2).toString(16)).join('')}`;
 
-/** The data line of one address. */
 export const addressLine = (receptacle: number, address: string, prefixLength: number): string =>
   `address ${receptacle} ${address} ${hexMask(prefixLength)}`;
 
-/** The data line of the wired limit. */
 const wiredLine = (megabytes: number): string => `wired ${megabytes}`;
 
-/** The data line of the bridge. */
 export const bridgeLine = 'bridge remove';
 
-/** A node's keeper data, with one line per value. */
-export const keeperDataText = ({ isBridgeRemoved, wiredMegabytes, addresses }: Kept): Text => {
+export const keeperDataText = ({ isBridgeRemoved, wiredMegabytes, addresses }: KeeperSettings): Text => {
   const lines = [
     ...(wiredMegabytes === undefined ? [] : [wiredLine(wiredMegabytes)]),
     ...(isBridgeRemoved ? [bridgeLine] : []),

@@ -54,7 +54,6 @@ export const cmakeFolders: readonly NodePath[] = [
   nodePath('/Applications/CMake.app/Contents/bin'),
 ];
 
-/** Folders and files that meshwright reads or writes on a Mac. */
 export const place = {
   accounts: nodePath('/Library/Application Support/meshwright/accounts'),
   applicationSupport: nodePath('/Library/Application Support'),
@@ -67,7 +66,6 @@ export const place = {
   diagnosticReports: nodePath('/Library/Logs/DiagnosticReports'),
   /** The home of accounts without a login. */
   emptyHome: nodePath('/var/empty'),
-  /** Marks this node as on hold. */
   hold: nodePath('/Library/Application Support/meshwright/hold'),
   launchDaemons: nodePath('/Library/LaunchDaemons'),
   library: nodePath('/Library'),
@@ -87,7 +85,6 @@ export const place = {
   softwareUpdate: nodePath('/Library/Preferences/com.apple.SoftwareUpdate'),
   temporary: nodePath('/tmp'),
   timeMachine: nodePath('/Library/Preferences/com.apple.TimeMachine'),
-  /** The homes of this Mac's users. */
   users: nodePath('/Users'),
 } as const satisfies Record<string, NodePath>;
 

@@ -10,7 +10,6 @@ import { below, place } from './node-paths.ts';
  */
 export const mostLogBytes = 16 * 1_048_576;
 
-/** The folder with all versions of a runtime or a model. */
 export const versionsFolder = ({ kind, name }: Pick<TreeId, 'kind' | 'name'>): NodePath =>
   below(place.opt, `${kind}s/${name}`);
 
@@ -41,26 +40,20 @@ export const libraryList = (tree: TreeId): NodePath => below(stagingFolder(tree)
 /** The part of a staging folder that is published unchanged. */
 export const stagedTree = (tree: TreeId): NodePath => below(stagingFolder(tree), 'tree');
 
-/** Destination of a model's file; `path` as in the model's list. */
 export const stagedFile = (tree: TreeId, path: string): NodePath => below(stagedTree(tree), path);
 
-/** Destination of a runtime's archive. */
 export const stagedArchive = (tree: TreeId, archive: JobArgs['unpack-runtime']['archive']): NodePath =>
   below(stagingFolder(tree), `archive.${archive}`);
 
-/** The archive of a commit from which a job builds a package. */
 export const stagedSource = (tree: TreeId): NodePath => below(stagingFolder(tree), 'source.tar.gz');
 
-/** The wheel that a job built. */
 export const stagedWheel = (tree: TreeId): NodePath => below(stagingFolder(tree), 'wheel');
 
-/** The archive that a job built from a commit. */
 export const stagedBuild = (tree: TreeId): NodePath => below(stagingFolder(tree), 'built.tar.gz');
 
 /** The list of packages that a job made, or the sha256 of the archive that it built. */
 export const stagedList = (tree: TreeId): NodePath => below(stagingFolder(tree), 'list');
 
-/** Destination of a runtime's extra file. */
 export const stagedExtra = (tree: TreeId, name: string): NodePath => below(stagingFolder(tree), `extra/${name}`);
 
 /**
@@ -77,17 +70,14 @@ export const listName = '.meshwright-files';
 
 export const rankServiceLabel = (placement: string): string => `${rankLabelPrefix}${placement}`;
 
-/** A rank's launchd job file, as `put` writes it. */
 export const serviceFile = (placement: string): NodePath =>
   below(place.launchDaemons, `${rankServiceLabel(placement)}.plist`);
 
-/** The file to which launchd appends a rank's output. */
 export const rankLog = (placement: string): NodePath => below(place.log, `${placement}.log`);
 
 /** The previous log, rotated when a start found it too long. Older ones are deleted. */
 export const olderRankLog = (placement: string): NodePath => below(place.log, `${placement}.log.1`);
 
-/** The folder with a rank's record. */
 export const placementFolder = (placement: string): NodePath => below(place.ours, `placements/${placement}`);
 
 /** The mark of a rank's last start over RDMA. */
@@ -99,15 +89,12 @@ export const rdmaStartsFile: NodePath = below(place.ours, 'rdma-starts');
 /** Body of the request for one token. */
 export const requestFile = (placement: string): NodePath => below(placementFolder(placement), 'request');
 
-/** The leader's record of the golden answer. */
 export const goldenFile = (placement: string): NodePath => below(placementFolder(placement), 'golden');
 
-/** The folder of a rank's files. */
 export const rankFilesFolder = (placement: string): NodePath => below(placementFolder(placement), 'files');
 
 export const rankFile = (placement: string, name: string): NodePath => below(rankFilesFolder(placement), name);
 
-/** The mark that a folder of a rank's files was prepared completely. */
 export const preparedMark = (placement: string, name: string): NodePath =>
   below(placementFolder(placement), `prepared.${name}`);
 
@@ -134,16 +121,13 @@ export function gatewayPort(label: string): number | undefined {
   return /^\d{1,5}$/.test(digits) ? Number(digits) : undefined;
 }
 
-/** The gateway's property list. */
 export const gatewayPlist = (port: number): NodePath => below(place.launchDaemons, `${gatewayLabel(port)}.plist`);
 
-/** The folder of all gateways on a node. */
 export const gatewaysFolder: NodePath = below(place.ours, 'gateway');
 
 /** The gateway's files except its program and its log. */
 export const gatewayFolder = (port: number): NodePath => below(gatewaysFolder, String(port));
 
-/** The gateway's configuration. */
 export const gatewayConfig = (port: number): NodePath => below(gatewayFolder(port), 'config.json');
 
 /** The secret of the node for a gateway, as a header for curl's `-H @FILE`, which keeps it out of the process list. */
@@ -159,7 +143,6 @@ export const replicasFolder = (port: number): NodePath => below(gatewayFolder(po
 
 export const replicasFile = (port: number, placement: string): NodePath => below(replicasFolder(port), placement);
 
-/** Contains one file per closed placement. */
 export const closedFolder = (port: number): NodePath => below(gatewayFolder(port), 'closed');
 
 /** A placement is closed while this file exists; its first line is the reason. */

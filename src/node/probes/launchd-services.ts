@@ -93,5 +93,4 @@ if [ -n "$Q" ]; then
 fi
 printf "end\\n"`;
 
-/** launchd's state of each of our property lists. */
 export const launchdServices = recordProbe('launchd-services', script, 10_000);

@@ -3,7 +3,6 @@ import { probe } from './probe.ts';
 
 export const screenSharingLabel = 'com.apple.screensharing';
 
-/** The label of Remote Login in launchd, which starts one sshd per connection. */
 const remoteLoginLabel = 'com.openssh.sshd';
 
 /**
@@ -68,5 +67,4 @@ set -f
 for x in $O""; do printf "|%s\\n" "\${x#"$R"}"; done
 printf "end\\n"`;
 
-/** Updates, automatic login, names, Screen Sharing, firewall, photos and backups: one record each. */
 export const nodeSettings = probe('node-settings', [tool.sh, '-c', nodeSettingsScript], 10_000, 65_536);

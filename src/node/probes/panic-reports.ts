@@ -35,5 +35,4 @@ for f in "$f" "$f/Retired"; do
 done
 printf "end\\n"`;
 
-/** The last kernel panic reports, one record each. */
 export const panicReportFiles = probe('panic-reports', [tool.sh, '-c', script], 10_000, 131_072);

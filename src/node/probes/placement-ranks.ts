@@ -3,8 +3,8 @@ import { notAskedStatus } from '../endpoint/judge-answer.ts';
 import { pathWord, place, tool } from '../paths/node-paths.ts';
 import { rdmaStartsFile, rebootMarkFile } from '../paths/own-paths.ts';
 import { printWired } from '../wired-memory.ts';
-import { readRecordsFunctions } from './kept-scripts.ts';
 import { recordProbe } from './probe.ts';
+import { readRecordsFunctions } from './stored-records-scripts.ts';
 
 /**
  * The port in every listener's local address: `*.8080` and `10.77.0.1.8080` both listen on 8080. The ports are printed
@@ -70,7 +70,6 @@ const gpuWords = 'recommendedMaxWorkingSetSize|^meshwright: the GPU may use ';
 const saidFirst = 48;
 const saidLast = 8;
 
-/** Separates the beginning of a long log from its end. */
 const leftOut = '--left-out--';
 
 /**

@@ -1,7 +1,6 @@
 import type { Probe, Word } from '../../model/probe.ts';
 import { tool } from '../paths/node-paths.ts';
 
-/** Creates a probe from one command line and its limits; see {@link Probe}. */
 export const probe = (name: string, ask: readonly Word[], deadlineMs: number, maxBytes: number): Probe => ({
   name,
   ask,

@@ -41,15 +41,13 @@ export const sudoFact = defineFact({
 export const searchPathFact = defineFact({
   name: 'search-path',
   from: [nodeSettings],
-  parse: ([answer]): Known<readonly string[]> => {
-    const said = settingAnswer(answer, 'search-path');
-    if (said.kind === 'unknown') return said;
-    const { code, lines } = said.value;
-    // An empty entry means the current folder. @see POSIX, environment variable PATH
-    const folders = lines.map((line) => (line === '' ? '.' : line));
-    const isWhole = code === '0' && folders.length > 0 && folders.every(isName);
-    return isWhole ? known(folders) : garbled(answer, 'printed no readable PATH');
-  },
+  parse: ([answer]): Known<readonly string[]> =>
+    andThen(settingAnswer(answer, 'search-path'), ({ code, lines }) => {
+      // An empty entry means the current folder. @see POSIX, environment variable PATH
+      const folders = lines.map((line) => (line === '' ? '.' : line));
+      const isWhole = code === '0' && folders.length > 0 && folders.every(isName);
+      return isWhole ? known(folders) : garbled(answer, 'printed no readable PATH');
+    }),
   text: (folders) => [folders],
 });
 

@@ -5,14 +5,13 @@ import { keyMark } from '../../node/withdraw.ts';
 import { sh } from './scripts.generated.ts';
 
 /** The access to install on a node, so that the controller can log in and become root. */
-export interface AccessWish {
+export interface AccessRequest {
   /** Type and base64 of the key; absent if the node already accepts one. */
   readonly key?: string;
   /** The account that logs in and gets the sudo rule. */
   readonly user: string;
 }
 
-/** The result for the key or the rule. */
 export type Installed = 'added' | 'kept';
 
 /** The node's answer: the parts that are in place, and why visudo or another tool refused the rule. */
@@ -22,7 +21,6 @@ export interface AccessAnswer {
   readonly refusal?: string;
 }
 
-/** The root script that adds the sudo rule. */
 export const ruleText = (rootPrefix: string, user: string): string => `${rootLine(rootPrefix)}
 export LC_ALL=C
 umask 077
@@ -38,7 +36,7 @@ ${sh.addSudoRule({
  * Only sudo reads this input and then finds its end, so it tries a wrong password only once. The root script is an
  * argument: on standard input, a Mac that asks for no password would run the password as a command.
  */
-export function installAccessCommand(rootPrefix: string, { key, user }: AccessWish): string {
+export function installAccessCommand(rootPrefix: string, { key, user }: AccessRequest): string {
   const [sudo, shell] = [tool.sudo, tool.sh].map(pathWord);
   const own = key === undefined ? '' : `{\n${sh.addKey({ key, mark: keyMark })}\n} </dev/null\n`;
   return shellCommand(`${rootLine(rootPrefix)}

@@ -17,7 +17,6 @@ const blocking = {
   facts: [sudoFact],
 } as const;
 
-/** Nodes on which `sudo -n` fails, so nothing can be changed. */
 export const sudo = defineNodeRule(
   {
     'sudo/needs-password': {

@@ -1,6 +1,7 @@
 import { type MacAccount, type MacAccounts, ownAccounts, ownNumbers } from '../../model/account.ts';
 import { given } from '../../model/given.ts';
 import { andThen, type Known, known, unknown } from '../../model/known.ts';
+import { isUuid } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import { recordProbe } from '../../node/probes/probe.ts';
@@ -107,11 +108,9 @@ function read(lines: readonly string[]): MacAccounts | undefined {
   return isWhole ? { accounts, made, begun, checked } : undefined;
 }
 
-const uuidForm = /^[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}$/;
-
 function madeOf(name: string, text: string): MadeAccount | undefined {
   const [, uid = '', generatedUid = ''] = /^uid=(\d{1,9}) id=(\S+)$/.exec(text) ?? [];
-  return uuidForm.test(generatedUid) ? { name, uid: Number(uid), generatedUid } : undefined;
+  return isUuid(generatedUid) ? { name, uid: Number(uid), generatedUid } : undefined;
 }
 
 /** `build=25E246 uid=450 home files-… !rdma gpu-…`; a failed test begins with `!`. */
@@ -148,7 +147,7 @@ function accountOf([name = '', ...lines]: readonly string[], groups: readonly st
   return {
     name,
     ...given({ uid, gid, home, shell }),
-    ...(id !== undefined && uuidForm.test(id) ? { generatedUid: id } : {}),
+    ...(id !== undefined && isUuid(id) ? { generatedUid: id } : {}),
     hasPassword: values.get('Password') !== '*' && values.has('Password'),
     groups: groups.filter((one) => one !== ''),
   };

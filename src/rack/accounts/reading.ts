@@ -2,7 +2,6 @@ import { type MacAccount, type MacAccounts, ownAccounts } from '../../model/acco
 import type { Known } from '../../model/known.ts';
 import { isLikeOurs } from './fact.ts';
 
-/** The state of an account that should run ranks, the gateway or model transfers. */
 export type AccountState =
   | 'made'
   | 'absent'

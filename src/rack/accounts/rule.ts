@@ -138,7 +138,6 @@ export function accountFinding(
   }
 }
 
-/** Accounts that should run ranks, the gateway or model transfers, but cannot. */
 export const accounts = defineNodeRule(codes, ({ name, facts }, { desired }) => {
   const seen = readValue(facts, accountsFact);
   return accountsOn(desired, name).flatMap(

@@ -11,7 +11,6 @@ import { serviceAddressesFact } from '../network/service-addresses-fact.ts';
 import { hardwarePortsFact, networkServicesFact } from '../network/services-fact.ts';
 import { serviceOf } from '../network/services-reading.ts';
 
-/** Each receptacle's interface, or why it is unknown. */
 export function receptacleDevices(facts: Facts): Known<ReadonlyMap<number, string>> {
   const ports = read(facts, hardwarePortsFact);
   const devices = thunderboltInterfaces(facts);
@@ -20,29 +19,33 @@ export function receptacleDevices(facts: Facts): Known<ReadonlyMap<number, strin
 }
 
 /** The source of a device's address at every boot. */
-export type KeptAddress =
+export type StoredAddress =
   /** It has no service, or a disabled one. */
   | { readonly kind: 'none' }
   | { readonly kind: 'manual'; readonly address: Ipv4Address }
   | { readonly kind: 'dhcp' | 'off' | 'other' };
 
 /** The address that the network preferences give a receptacle's device. */
-export function keptAddress(facts: Facts, device: string): Known<KeptAddress> {
+export function storedAddress(facts: Facts, device: string): Known<StoredAddress> {
   const services = read(facts, networkServicesFact);
   const addresses = read(facts, serviceAddressesFact);
   if (services.kind === 'unknown') return services;
   if (addresses.kind === 'unknown') return addresses;
   const service = serviceOf(services.value, device);
   if (service?.isEnabled !== true) return known({ kind: 'none' });
-  const kept = addresses.value.find((one) => one.device === device && one.service === service.name);
-  if (kept?.method === 'manual' && kept.address !== undefined) return known({ kind: 'manual', address: kept.address });
-  return known({ kind: kept?.method === 'dhcp' || kept?.method === 'off' ? kept.method : 'other' });
+  const found = addresses.value.find((one) => one.device === device && one.service === service.name);
+  if (found?.method === 'manual' && found.address !== undefined)
+    return known({ kind: 'manual', address: found.address });
+  return known({ kind: found?.method === 'dhcp' || found?.method === 'off' ? found.method : 'other' });
 }
+
+/** The address that the file gives to one end of a link; undefined until its network is allocated. */
+export const declaredAddress = (thunderbolt: DesiredFleet['thunderbolt'], end: LinkEnd): string | undefined =>
+  linkAddresses(thunderbolt).find((one) => isSameEnd(one.end, end))?.address;
 
 /** A link's address on an interface other than the one that its receptacle has now. */
 interface LeftBehind {
   readonly address: string;
-  /** The receptacle's present interface. */
   readonly device: string;
   /** The Thunderbolt interface that still has the address. */
   readonly on: string;
@@ -50,7 +53,7 @@ interface LeftBehind {
 
 /** The address of this end of a link, if another Thunderbolt interface has it and the end's own does not. */
 export function leftBehind({ thunderbolt }: DesiredFleet, facts: Facts, end: LinkEnd): LeftBehind | undefined {
-  const address = linkAddresses(thunderbolt).find((one) => isSameEnd(one.end, end))?.address;
+  const address = declaredAddress(thunderbolt, end);
   const devices = thunderboltInterfaces(facts);
   const device = devices?.get(end.receptacle);
   if (address === undefined || devices === undefined || device === undefined) return undefined;

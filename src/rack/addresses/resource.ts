@@ -27,9 +27,8 @@ import {
   type Resource,
   type View,
 } from '../resource.ts';
-import { type KeptAddress, keptAddress, receptacleDevices } from './reading.ts';
+import { receptacleDevices, type StoredAddress, storedAddress } from './reading.ts';
 
-/** The address that the file gives to one receptacle. */
 interface WantedAddress extends Ipv4Address {
   readonly receptacle: number;
   /** `studio-1:2 <-> studio-2:2`. */
@@ -65,8 +64,8 @@ export function isInStayingBridge(fleet: DesiredFleet, facts: Facts, device: str
   return staying.some(({ members }) => members.includes(device));
 }
 
-const keptText = (kept: KeptAddress): string | null =>
-  kept.kind === 'manual' ? networkText(kept.address) : kept.kind === 'none' ? null : kept.kind;
+const storedText = (stored: StoredAddress): string | null =>
+  stored.kind === 'manual' ? networkText(stored.address) : stored.kind === 'none' ? null : stored.kind;
 
 function property(
   about: Pick<Property, 'node' | 'address' | 'about' | 'reason'>,
@@ -103,7 +102,7 @@ function wantedProperties(fleet: DesiredFleet, target: ObservedTarget, wanted: W
     property(
       { ...about, ...at(receptacle, 'kept') },
       text,
-      isLeftToKeeper(fleet, facts) ? known(text) : mapKnown(keptAddress(facts, device), keptText),
+      isLeftToKeeper(fleet, facts) ? known(text) : mapKnown(storedAddress(facts, device), storedText),
     ),
   ];
 }
@@ -135,7 +134,7 @@ function freedProperties(
   const device = seenValue(receptacleDevices(facts))?.get(receptacle);
   if (ownNetworks(fleet).length === 0 || device === undefined) return [];
   const isWithoutService = services !== undefined && serviceOf(services, device) === undefined;
-  const kept = mapKnown(keptAddress(facts, device), (one) => (one.kind === 'manual' ? ours([one.address]) : null));
+  const stored = mapKnown(storedAddress(facts, device), (one) => (one.kind === 'manual' ? ours([one.address]) : null));
   const about = { node, reason: 'no link is declared at this receptacle' };
   const live = property(
     { ...about, ...at(receptacle, 'live') },
@@ -143,10 +142,9 @@ function freedProperties(
     mapKnown(liveAddresses(facts, receptacle), ours),
   );
   // On a Mac that refused a new service, only the interface can have an address of ours.
-  return isWithoutService ? [live] : [live, property({ ...about, ...at(receptacle, 'kept') }, null, kept)];
+  return isWithoutService ? [live] : [live, property({ ...about, ...at(receptacle, 'kept') }, null, stored)];
 }
 
-/** Receptacles of a node without a declared link. */
 function freeReceptacles(
   { thunderbolt }: DesiredFleet,
   { desired: { name }, facts }: ObservedTarget,
@@ -166,8 +164,8 @@ function nodeLinkAddresses(fleet: DesiredFleet, target: ObservedTarget): readonl
   const wanted = wantedAddresses(fleet, target.desired.name).flatMap((one) => wantedProperties(fleet, target, one));
   const freed = freeReceptacles(fleet, target).flatMap((receptacle) => freedProperties(fleet, target, receptacle));
   const waiting = waitingProperties(fleet, target.desired.name);
-  const isTold = wanted.some(({ observed }) => observed.kind === 'unknown');
-  return [...wanted, ...waiting, ...freed.filter(({ observed }) => observed.kind === 'known' || !isTold)];
+  const isUnknown = wanted.some(({ observed }) => observed.kind === 'unknown');
+  return [...wanted, ...waiting, ...freed.filter(({ observed }) => observed.kind === 'known' || !isUnknown)];
 }
 
 export const linkAddressProperties = ({ desired, targets }: View): readonly Property[] =>
@@ -193,7 +191,6 @@ function gidReadings(fleet: DesiredFleet, { desired: { name: node }, facts }: Ob
   });
 }
 
-/** The GIDs that a gate waits for in addition to the addresses of these receptacles. */
 function expectedGids(fleet: DesiredFleet, target: ObservedTarget, receptacles: readonly number[]): readonly Patch[] {
   return gidReadings(fleet, target)
     .filter(({ about }) => about.receptacle !== undefined && receptacles.includes(about.receptacle))

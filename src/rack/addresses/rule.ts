@@ -1,9 +1,9 @@
-import { firstAddress, isInside, linkAddresses, linkText } from '../../desired/addresses.ts';
+import { firstAddress, isInside, linkText } from '../../desired/addresses.ts';
 import { isPoolLeft } from '../../desired/settle/settle-links.ts';
 import type { DesiredFleet, Ipv4Network } from '../../model/desired.ts';
 import type { DhcpAnswer, Facts, Ipv4Address } from '../../model/facts/fact-values.ts';
 import { alike } from '../../model/lists.ts';
-import type { LinkEnd, NodeName } from '../../model/node.ts';
+import type { LinkEnd } from '../../model/node.ts';
 import { nodesSubject, receptacleSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { namedEnd, type Prose, prose } from '../../model/text/prose.ts';
@@ -16,6 +16,7 @@ import { dhcpLeasesFact, interfacesFact, routesFact } from '../network/interface
 import { interfaceAt, interfaceKind, thunderboltInterfaces } from '../network/interfaces-reading.ts';
 import { serviceAddressesFact } from '../network/service-addresses-fact.ts';
 import { cableMethod } from '../network/services-reading.ts';
+import { declaredAddress } from './reading.ts';
 
 /** The link network that an office network overlaps, in words; undefined if they do not overlap. */
 function hitBy({ links, networks }: DesiredFleet['thunderbolt'], { network }: OfficeNetwork): string | undefined {
@@ -28,7 +29,7 @@ const moveOffice = ({ network }: OfficeNetwork, pool: Ipv4Network): string =>
   `Renumber ${networkText(network)}, or replace the pool ${networkText(pool)} in the file: thunderbolt.addressing.pool.`;
 
 /** The texts for an office network inside the pool; undefined if the network does no harm. */
-function told(
+function overlapTexts(
   thunderbolt: DesiredFleet['thunderbolt'],
   pool: Ipv4Network,
   one: OfficeNetwork,
@@ -75,7 +76,7 @@ export const poolOverlap = defineRule(
     );
     const seen = found.map(({ network }) => network);
     return alike(found, ({ where }) => where).flatMap(([first, same]) => {
-      const words = told(thunderbolt, pool, first, seen);
+      const words = overlapTexts(thunderbolt, pool, first, seen);
       const subject = nodesSubject([...new Set(same.map(({ node }) => node))]);
       return words === undefined ? [] : [{ code: 'address/pool-overlap', subject, ...words }];
     });
@@ -129,7 +130,6 @@ const codes = {
 
 type Found = Finding<keyof typeof codes>;
 
-/** One receptacle, with the known facts about its address. */
 interface Cable {
   readonly node: ExaminedNode;
   readonly receptacle: number;
@@ -156,7 +156,6 @@ const strangeAddresses = ({ node, receptacle, declared }: Cable): readonly Ipv4A
 const dhcpAnswer = (facts: Facts, device: string): DhcpAnswer | undefined =>
   readValue(facts, dhcpLeasesFact)?.find((one) => one.device === device);
 
-/** An address from DHCP, with the server that gave it. */
 interface LeasedAddress {
   readonly own: Ipv4Address;
   readonly server: string;
@@ -179,10 +178,6 @@ function leaseWords(examination: Examination, cable: Cable, { own, server }: Lea
   return `was given ${own.address}/${own.prefixLength} by the DHCP server ${server}${name}.`;
 }
 
-const declaredAddress = ({ thunderbolt }: DesiredFleet, node: NodeName, receptacle: number): string | undefined =>
-  linkAddresses(thunderbolt).find(({ end }) => isSameEnd(end, { node, receptacle }))?.address;
-
-/** The node at the far end of the cable, if known. */
 function farNode({ cabling }: Examination, { node, receptacle }: Cable): string | undefined {
   const isOwn = (end: LinkEnd): boolean => isSameEnd(end, { node: node.name, receptacle });
   return cabling.cables.find(({ ends }) => ends.some(isOwn))?.ends.find((end) => !isOwn(end))?.node;
@@ -258,7 +253,6 @@ function leaseFinding(examination: Examination, cable: Cable): Found | undefined
   return { code: 'network/suspected-lease', ...about, detail };
 }
 
-/** Cables that lack the fixed address in the file, reported once per node. */
 function dhcpFinding(desired: DesiredFleet, { facts }: ExaminedNode, cables: readonly Cable[]): Found | undefined {
   const loose = cables.filter(({ device, isAddressed }) => isAddressed && isOnDhcp(desired, facts, device) === true);
   const words = loose.map((cable) => {
@@ -295,13 +289,13 @@ function judge(node: ExaminedNode, examination: Examination): readonly Found[] {
     node,
     receptacle,
     device,
-    declared: declaredAddress(desired, node.name, receptacle),
+    declared: declaredAddress(desired.thunderbolt, { node: node.name, receptacle }),
     isAddressed: isOurs && node.ends.some((end) => end.receptacle === receptacle),
   }));
-  const told = cables.map((cable) => routeFinding(examination, cable) ?? leaseFinding(examination, cable));
-  const rest = cables.filter((_, at) => told[at] === undefined);
+  const own = cables.map((cable) => routeFinding(examination, cable) ?? leaseFinding(examination, cable));
+  const rest = cables.filter((_, at) => own[at] === undefined);
   const bridged = bridgeRouteFindings(node, cables);
-  const all = [...told, ...bridged, dhcpFinding(desired, node, rest), ipv4OffFinding(examination, node, cables)];
+  const all = [...own, ...bridged, dhcpFinding(desired, node, rest), ipv4OffFinding(examination, node, cables)];
   return all.filter((one) => one !== undefined);
 }
 

@@ -120,15 +120,13 @@ export const diskSpaceFact = defineFact({
 export const bootSessionFact = defineFact({
   name: 'boot-session',
   from: [sysctl],
-  parse: ([answer]): Known<FactsBootSession> => {
-    const values = sysctlValues(answer, ['kern.bootsessionuuid', 'kern.boottime']);
-    if (values.kind === 'unknown') return values;
-    const [uuid = '', time = ''] = values.value;
-    const seconds = wholeNumber(/^\{ sec = (\d+), usec = \d+ \}(?: .*)?$/.exec(time)?.[1]);
-    if (!isUuid(uuid)) return garbled(answer, 'printed no boot session UUID');
-    if (seconds === undefined) return garbled(answer, 'printed no boot time');
-    return known({ uuid, bootedAtEpochSeconds: seconds });
-  },
+  parse: ([answer]): Known<FactsBootSession> =>
+    andThen(sysctlValues(answer, ['kern.bootsessionuuid', 'kern.boottime']), ([uuid = '', time = '']) => {
+      const seconds = wholeNumber(/^\{ sec = (\d+), usec = \d+ \}(?: .*)?$/.exec(time)?.[1]);
+      if (!isUuid(uuid)) return garbled(answer, 'printed no boot session UUID');
+      if (seconds === undefined) return garbled(answer, 'printed no boot time');
+      return known({ uuid, bootedAtEpochSeconds: seconds });
+    }),
   source: 'sysctl kern.bootsessionuuid',
   text: ({ uuid, bootedAtEpochSeconds }) => [`since ${utcText(bootedAtEpochSeconds)}`, uuid],
 });

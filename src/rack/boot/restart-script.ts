@@ -1,7 +1,6 @@
 import { pathWord, tool } from '../../node/paths/node-paths.ts';
 import { quote } from '../../node/quote.ts';
 
-/** One decision to restart or shut down a Mac. */
 export interface RestartRequest {
   /** Names the decision: a second order with the same name does nothing. Only letters, digits, dots and dashes. */
   readonly intent: string;

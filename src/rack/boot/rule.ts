@@ -85,7 +85,7 @@ function countText({ length }: readonly PanicReport[]): string {
 const isOfThunderboltIp = ({ extensions }: PanicReport): boolean =>
   extensions.some((one) => one.includes('AppleThunderboltIP'));
 
-function told(report: PanicReport, all: readonly PanicReport[]): Finding<keyof typeof codes> {
+function panicFinding(report: PanicReport, all: readonly PanicReport[]): Finding<keyof typeof codes> {
   const { name, reason, extensions } = report;
   const said = reason === undefined ? '' : ` The kernel reported: ${escapeText(reason).replace(/\.$/, '')}.`;
   const way = extensions.length === 0 ? '' : ` Its backtrace contains ${extensions.map(escapeText).join(', ')}.`;
@@ -98,7 +98,6 @@ function told(report: PanicReport, all: readonly PanicReport[]): Finding<keyof t
 
 const reportsOf = ({ facts }: ExaminedNode): readonly PanicReport[] => readValue(facts, panicReportsFact) ?? [];
 
-/** The panic report that was written since this Mac started, if there is one. */
 function lastPanic(node: ExaminedNode): PanicReport | undefined {
   const last = lastOf(reportsOf(node));
   return last !== undefined && isOfThisSession(node, last) ? last : undefined;
@@ -113,5 +112,5 @@ export function mayPanicUnderTcp(node: ExaminedNode): boolean {
 /** Macs that restarted after a kernel panic. Everything that they served went down without an order to restart. */
 export const panics = defineNodeRule(codes, (node) => {
   const last = lastPanic(node);
-  return last === undefined ? [] : told(last, reportsOf(node));
+  return last === undefined ? [] : panicFinding(last, reportsOf(node));
 });

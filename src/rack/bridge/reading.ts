@@ -12,11 +12,8 @@ export const bridgeLayerNames = ['interface', 'preferences', 'service'] as const
 
 export type BridgeLayer = (typeof bridgeLayerNames)[number];
 
-/** The known facts about one node's bridges. */
 export interface BridgeLayers {
-  /** The layers in which the Thunderbolt Bridge exists. */
   readonly present: readonly BridgeLayer[];
-  /** The layers that could not be read. */
   readonly unknown: readonly BridgeLayer[];
   /** The bridges that are up, including those that people made. */
   readonly active: readonly ReceptacleBridge[];
@@ -43,7 +40,6 @@ function bridgeServices(facts: Facts, bridges: readonly ReceptacleBridge[]): rea
   );
 }
 
-/** Reads the three layers of the Thunderbolt Bridge: interface, preferences, enabled service. */
 export function bridgeLayers(desired: Pick<DesiredFleet, 'system'>, facts: Facts): BridgeLayers {
   const active = activeBridges(facts);
   const preferred = preferredBridges(facts);
@@ -65,7 +61,6 @@ export function bridgeLayers(desired: Pick<DesiredFleet, 'system'>, facts: Facts
   };
 }
 
-/** True if this interface is a member of an active bridge, regardless of who made the bridge. */
 export const isBridged = (facts: Facts, interfaceName: string): boolean =>
   (activeBridges(facts) ?? []).some(({ members }) => members.includes(interfaceName));
 
@@ -87,7 +82,6 @@ export function bridgeState(desired: Pick<DesiredFleet, 'system'>, facts: Facts)
   return layers.present.length + made.length > 0 ? 'comes-back' : 'none';
 }
 
-/** A bridge whose members are, or may be, Thunderbolt receptacles. */
 interface ReceptacleBridge {
   readonly name: string;
   /** All members, of any kind. */
@@ -105,7 +99,6 @@ interface ReceptacleBridge {
 
 type Found = Pick<ReceptacleBridge, 'name' | 'members' | 'addresses'>;
 
-/** The mark that macOS gives its own bridge in the network preferences. */
 const ownMark = 'thunderbolt-bridge';
 
 /**
@@ -133,7 +126,6 @@ function classify(facts: Facts, found: Found, hasMark: boolean): readonly Recept
   return bridge(kinds.includes('thunderbolt') ? 'made' : 'undecided');
 }
 
-/** The bridges that `ifconfig` shows with members; undefined if the interfaces are unknown. */
 function activeBridges(facts: Facts): readonly ReceptacleBridge[] | undefined {
   return readValue(facts, interfacesFact)
     ?.filter(({ members }) => members.length > 0)
@@ -142,7 +134,6 @@ function activeBridges(facts: Facts): readonly ReceptacleBridge[] | undefined {
     );
 }
 
-/** The bridges in the network preferences; undefined if those are unknown. */
 function preferredBridges(facts: Facts): readonly ReceptacleBridge[] | undefined {
   return readValue(facts, bridgePreferencesFact)?.flatMap(({ name, interfaces, auto }) =>
     classify(facts, { name, members: interfaces, addresses: [] }, auto === ownMark),

@@ -86,7 +86,6 @@ function removeSteps(fleet: DesiredFleet, target: ObservedTarget, makes: readonl
   return [...steps, gateStep({ name: 'thunderbolt-bridge/gate', needs: steps, awaits: makes, deadlineMs: 60_000 })];
 }
 
-/** The bridges to remove, and the receptacles that leave them. */
 const touchedBridges = (
   fleet: DesiredFleet,
   { facts }: ObservedTarget,

@@ -55,7 +55,7 @@ export const madeBridgesRule = defineNodeRule(
 
 function isBridgedEnd({ nodes }: Examination, end: LinkEnd): boolean {
   const facts = nodes.find((node) => node.name === end.node)?.facts;
-  const name = facts && thunderboltInterfaces(facts)?.get(end.receptacle);
+  const name = thunderboltInterfaces(facts)?.get(end.receptacle);
   return facts !== undefined && name !== undefined && isBridged(facts, name);
 }
 
@@ -140,8 +140,7 @@ function layerWords({ active }: BridgeLayers, layer: BridgeLayer): string {
   return layer === 'interface' ? `interface ${bridges.join(', ')}` : layerNames[layer];
 }
 
-/** The commands with which a person can check an unknown layer. */
-const lookUps: Readonly<Record<BridgeLayer, string>> = {
+const checkCommands: Readonly<Record<BridgeLayer, string>> = {
   interface: 'ifconfig -a',
   preferences:
     'plutil -extract VirtualNetworkInterfaces.Bridge json -o - /Library/Preferences/SystemConfiguration/preferences.plist',
@@ -169,21 +168,21 @@ function removal({ preferred, services }: BridgeLayers) {
 /** Unobserved layers come first. Otherwise a restart, or a partial removal, brings the bridge back. */
 function cure(node: string, layers: BridgeLayers, isRemoved: boolean): Prose {
   const { commands, isBySettings } = removal(layers);
-  const isLookedAt = layers.unknown.length === 0;
-  const looks = layers.unknown.map((layer) => lookUps[layer]);
+  const isObserved = layers.unknown.length === 0;
+  const checks = layers.unknown.map((layer) => checkCommands[layer]);
   const isUp = layers.present.includes('interface');
   const byHand = isRemoved
     ? prose`Remove it with ${meshwright('apply')}, or on ${named(node)}`
     : prose`On ${named(node)}`;
-  const remove = isLookedAt ? byHand : 'Then remove the known parts';
-  const isAlone = commands.length === 0 && !isBySettings && isLookedAt;
+  const remove = isObserved ? byHand : 'Then remove the known parts';
+  const isAlone = commands.length === 0 && !isBySettings && isObserved;
   const restart = isAlone ? prose`Restart ${named(node)}.` : 'Then restart the Mac.';
   const perhaps = layers.unknown.includes('interface') ? ['If the bridge was up, then restart the Mac.'] : [];
   const last = isUp ? [restart] : perhaps;
   const bySettings = prose`On ${named(node)}, remove the Thunderbolt Bridge in System Settings > Network > Manage Virtual Interfaces.`;
   const parts: readonly Prose[] = [
-    ...(isLookedAt ? [] : [withCommands(prose`On ${named(node)}, first check what meshwright could not read`, looks)]),
-    ...(isLookedAt || commands.length > 0 ? [] : ['Remove the bridge wherever the output names it.']),
+    ...(isObserved ? [] : [withCommands(prose`On ${named(node)}, first check what meshwright could not read`, checks)]),
+    ...(isObserved || commands.length > 0 ? [] : ['Remove the bridge wherever the output names it.']),
     ...(commands.length === 0 ? [] : [withCommands(remove, commands)]),
     ...(isBySettings ? [bySettings] : []),
     ...last,
@@ -205,7 +204,6 @@ function tell(layers: BridgeLayers): Pick<Finding<keyof typeof codes>, 'code'> &
     : { code: 'bridge/comes-back', detail: `The Thunderbolt Bridge is gone for now but will come back: ${where}.` };
 }
 
-/** Reports the Thunderbolt Bridge in each of its remaining layers, unless the file keeps it. */
 export const bridge = defineNodeRule(codes, ({ name, facts }, { desired }) => {
   const layers = bridgeLayers(desired, facts);
   if (desired.thunderbolt.bridge === 'keep' || adoptedDaemon(desired, facts) !== undefined) return [];

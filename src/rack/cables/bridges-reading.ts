@@ -1,7 +1,7 @@
+import { listText } from '../../model/lists.ts';
 import type { Link, LinkEnd } from '../../model/node.ts';
 import { type FirstPart, type Prose, prose } from '../../model/text/prose.ts';
 import { type BridgeState, bridgeLayers, bridgeState, isBridged, madeBridges } from '../bridge/reading.ts';
-import { listWords } from '../cabling/cabling-text.ts';
 import { linkAt } from '../cabling/judge-cabling.ts';
 import { isSameEnd } from '../cabling/receptacle-view.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
@@ -21,7 +21,7 @@ function stateOf(examination: Examination, name: string): BridgeState {
 function mayBeBridged(examination: Examination, end: LinkEnd): boolean {
   const facts = nodeOf(examination, end.node)?.facts;
   const state = stateOf(examination, end.node);
-  const name = facts && thunderboltInterfaces(facts)?.get(end.receptacle);
+  const name = thunderboltInterfaces(facts)?.get(end.receptacle);
   const isOutside = facts !== undefined && name !== undefined && !isBridged(facts, name);
   return state !== 'none' && !(state === 'active' && isOutside);
 }
@@ -58,17 +58,16 @@ function ownWords(examination: Examination, bridged: readonly string[]): string 
   const own = bridged
     .filter((name) => !isMadeOnly(examination, name))
     .map((name) => (stateOf(examination, name) === 'unknown' ? `${name} (its presence is unknown)` : name));
-  return own.length === 0 ? '' : `remove the Thunderbolt Bridge on ${listWords(own)}`;
+  return own.length === 0 ? '' : `remove the Thunderbolt Bridge on ${listText(own)}`;
 }
 
 /** `remove the Thunderbolt Bridge on studio-1 and remove the receptacles of studio-2 from their bridge`. */
 function removalWords(examination: Examination, bridged: readonly string[]): string {
   const made = bridged.filter((name) => isMadeOnly(examination, name));
-  const byHand = made.length === 0 ? '' : `remove the receptacles of ${listWords(made)} from their bridge`;
+  const byHand = made.length === 0 ? '' : `remove the receptacles of ${listText(made)} from their bridge`;
   return [ownWords(examination, bridged), byHand].filter((words) => words !== '').join(' and ');
 }
 
-/** The nodes at the ends of these links that may have a bridge, sorted by name. */
 function bridgedNodes(examination: Examination, links: readonly Link[]): readonly string[] {
   const names = [...new Set(links.flatMap(({ ends }) => ends.map(({ node }) => node)))].toSorted();
   return names.filter((name) => stateOf(examination, name) !== 'none');
@@ -82,11 +81,13 @@ function bridgedNodes(examination: Examination, links: readonly Link[]): readonl
  * @see dnet issue 69, exo issue 1222
  */
 export function bridgesBefore(examination: Examination, links: readonly Link[]): string {
-  const isKept = examination.desired.thunderbolt.bridge === 'keep';
-  const risky = isKept ? links.filter((link) => closesRing(examination, link)) : links;
+  const isStaying = examination.desired.thunderbolt.bridge === 'keep';
+  const risky = isStaying ? links.filter((link) => closesRing(examination, link)) : links;
   const bridged = bridgedNodes(examination, risky);
   if (bridged.length === 0) return '';
-  const why = isKept ? ', or leave this cable unplugged: it closes a ring of bridged Macs, in which frames circle' : '';
+  const why = isStaying
+    ? ', or leave this cable unplugged: it closes a ring of bridged Macs, in which frames circle'
+    : '';
   return `${removalWords(examination, bridged)}${why}`;
 }
 

@@ -91,7 +91,6 @@ function act(examination: Examination, links: readonly Link[], words: string): P
   return first === undefined ? `${upperFirst(words)}.` : prose`${first}${words}.`;
 }
 
-/** The declared links that a group of moves connects. */
 const linksOf = ({ cabling }: Examination, { mismatch }: MoveGroup): readonly Link[] =>
   cabling.links.map(({ link }) => link).filter(({ ends }) => mismatch.ends.some((end) => isSameEnd(end, ends[0])));
 
@@ -146,14 +145,14 @@ function oneSided({ link, views }: JudgedLink): Prose {
 }
 
 function noReceptacle({ cabling }: Examination, { views }: JudgedLink): Prose {
-  const told = views
+  const clauses = views
     .filter((view) => view.kind === 'absent')
     .map(({ at }) => {
       const there = cabling.rack.views.filter((view) => view.at.node === at.node).map((view) => view.at.receptacle);
       const list = there.length === 0 ? 'none' : there.join(', ');
       return prose`${named(at.node)} has no receptacle ${at.receptacle} (macOS shows: ${list})`;
     });
-  return prose`${joinProse(told, '; ')}.`;
+  return prose`${joinProse(clauses, '; ')}.`;
 }
 
 function tell(examination: Examination, judged: JudgedLink): Omit<Found, 'subject'> | undefined {

@@ -17,7 +17,6 @@ const thunderboltProfile = probe(
   524_288,
 );
 
-/** The Macs and devices on one bus. */
 interface Attached {
   readonly peers: readonly ThunderboltPeer[];
   readonly devices: readonly ThunderboltDevice[];

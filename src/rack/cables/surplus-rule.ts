@@ -54,17 +54,16 @@ type Found = Finding<keyof typeof codes>;
 const quiet: readonly LinkJudgement['kind'][] = ['as-declared', 'slow', 'unknown'];
 
 /** True if a finding about this receptacle's declared link already covers what is seen here. */
-function isTold({ cabling }: Examination, end: LinkEnd): boolean {
+function isReported({ cabling }: Examination, end: LinkEnd): boolean {
   const judged = linkAt(cabling.links, end);
   return judged !== undefined && !quiet.includes(judged.judgement.kind);
 }
 
-/** The reason why a receptacle should stay free: the file or its Mac model. */
 function avoidance({ desired, nodes }: Examination, { node, receptacle }: LinkEnd): string | undefined {
   const isOwn = desired.thunderbolt.avoid.some((one) => isSameEnd(one, { node, receptacle }));
   if (isOwn) return 'The file wants this receptacle left free.';
-  const hardware = readValue(nodes.find(({ name }) => name === node)?.facts, hardwareFact);
-  const model = hardware && macModel(hardware.model);
+  const facts = nodes.find(({ name }) => name === node)?.facts;
+  const model = macModel(readValue(facts, hardwareFact)?.model ?? '');
   return model?.avoid.includes(receptacle) ? avoidReason(model.name, receptacle) : undefined;
 }
 
@@ -83,7 +82,7 @@ function keepOrNot(examination: Examination, ends: SeenCable['ends']): Pick<Foun
 function undeclared(examination: Examination): readonly Found[] {
   const { links } = examination.cabling;
   return undeclaredCables(examination.cabling)
-    .filter(({ ends }) => !ends.some((end) => isTold(examination, end)))
+    .filter(({ ends }) => !ends.some((end) => isReported(examination, end)))
     .map(({ ends }) => {
       const twin = links.find(({ link }) => isSamePair(link.ends, ends))?.link;
       const detail =
@@ -101,7 +100,6 @@ const nodesIn = (ends: SeenCable['ends']): string =>
     .toSorted()
     .join(' ');
 
-/** True if two cables connect the same two Macs, in any receptacles. */
 const isSamePair = (one: SeenCable['ends'], other: SeenCable['ends']): boolean => nodesIn(one) === nodesIn(other);
 
 /** An unidentified Mac at a link of unknown state is most likely the node that could not be observed. */
@@ -111,7 +109,7 @@ const isExpected = ({ cabling }: Examination, view: ReceptacleView): boolean =>
 function stranger(examination: Examination, view: ReceptacleView): Found | readonly Found[] {
   const subject = receptacleSubject(view.at);
   const detail = `The receptacle sees ${viewText(view)}.`;
-  if (isTold(examination, view.at)) return [];
+  if (isReported(examination, view.at)) return [];
   if (view.peers.some((peer) => peer.kind === 'foreign')) {
     const hint = `Remove the cable from ${endWords(view.at)}, or add the Mac and the link to the file.`;
     return { code: 'cabling/foreign-mac', subject, detail, hint };

@@ -1,4 +1,5 @@
 import { escapeText } from '../../diagnostics/escape.ts';
+import { listText } from '../../model/lists.ts';
 import { type LinkEnd, linkEndText } from '../../model/node.ts';
 import { type Move, moveEnds } from './moves.ts';
 import { compareEnds, type ReceptacleView, type SeenPeer } from './receptacle-view.ts';
@@ -6,18 +7,12 @@ import { compareEnds, type ReceptacleView, type SeenPeer } from './receptacle-vi
 /** `studio-4 receptacle 3`, the form for people at the rack. */
 export const endWords = (end: LinkEnd): string => `${end.node} receptacle ${end.receptacle}`;
 
-/** `a, b and c`. */
-export function listWords(words: readonly string[]): string {
-  const last = words.at(-1) ?? '';
-  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`;
-}
-
 function endsWords(ends: readonly LinkEnd[]): string {
   const [first] = ends;
   if (first !== undefined && ends.every((end) => end.node === first.node)) {
-    return `${first.node} receptacles ${listWords(ends.map((end) => String(end.receptacle)))}`;
+    return `${first.node} receptacles ${listText(ends.map((end) => String(end.receptacle)))}`;
   }
-  return listWords(ends.map(endWords));
+  return listText(ends.map(endWords));
 }
 
 function rotateText(ends: readonly LinkEnd[]): string {
@@ -28,7 +23,7 @@ function rotateText(ends: readonly LinkEnd[]): string {
   const steps = ends.map(
     (end, index) => `the end from ${place(end)} into ${place(ends[(index + 1) % ends.length] ?? end)}`,
   );
-  return `unplug the cable ends in ${where}, then plug ${listWords(steps)}`;
+  return `unplug the cable ends in ${where}, then plug ${listText(steps)}`;
 }
 
 const cableWords = (spare: readonly LinkEnd[] | undefined): string =>
@@ -36,7 +31,6 @@ const cableWords = (spare: readonly LinkEnd[] | undefined): string =>
 
 const outsideWords = (model: string): string => `a Mac that is not in the file (${escapeText(model)})`;
 
-/** All ends that {@link moveText} names. */
 export const namedEnds = (move: Move): readonly LinkEnd[] => [
   ...moveEnds(move),
   ...('spare' in move && move.spare !== undefined ? move.spare : []),
@@ -54,13 +48,13 @@ export function moveText(move: Move): string {
     case 'rotate-ends':
       return rotateText(move.ends);
     case 'add-cable':
-      return `connect ${listWords(move.ends.map(endWords))} with ${cableWords(move.spare)}`;
+      return `connect ${listText(move.ends.map(endWords))} with ${cableWords(move.spare)}`;
     case 'remove-cable':
       return move.outside === undefined
-        ? `remove the cable between ${listWords(move.ends.map(endWords))}`
-        : `remove the cable from ${listWords(move.ends.map(endWords))} to ${outsideWords(move.outside)}`;
+        ? `remove the cable between ${listText(move.ends.map(endWords))}`
+        : `remove the cable from ${listText(move.ends.map(endWords))} to ${outsideWords(move.outside)}`;
     case 'replace-cable':
-      return `replace the cable between ${listWords(move.ends.map(endWords))} with ${cableWords(move.spare)}`;
+      return `replace the cable between ${listText(move.ends.map(endWords))} with ${cableWords(move.spare)}`;
   }
 }
 
@@ -90,8 +84,8 @@ export function viewText(view: ReceptacleView): string {
     case 'silent':
       return 'something that does not answer';
     case 'device':
-      return listWords(view.deviceNames);
+      return listText(view.deviceNames);
     case 'peer':
-      return listWords(view.peers.map(peerText));
+      return listText(view.peers.map(peerText));
   }
 }

@@ -1,5 +1,6 @@
 import type { Facts, NodeObservation, ThunderboltPeer, ThunderboltReceptacle } from '../../model/facts/fact-values.ts';
 import { given } from '../../model/given.ts';
+import { compareText } from '../../model/lists.ts';
 import { neverHasRdma } from '../../model/macs.ts';
 import { type Link, type LinkEnd, linkEndText, type NodeName } from '../../model/node.ts';
 import { thunderboltFact } from '../cables/fact.ts';
@@ -22,7 +23,6 @@ export interface JudgedLink {
   readonly judgement: LinkJudgement;
 }
 
-/** The declared links compared with the observed cables. */
 export interface Cabling {
   /** In file order. */
   readonly links: readonly JudgedLink[];
@@ -73,7 +73,6 @@ export function judgeCabling(links: readonly Link[], names: readonly NodeName[],
 export const linkAt = (links: readonly JudgedLink[], end: LinkEnd): JudgedLink | undefined =>
   links.find(({ link }) => link.ends.some((one) => isSameEnd(one, end)));
 
-/** The cables between pairs of receptacles that no link declares. */
 export const undeclaredCables = ({ links, cables }: Cabling): readonly SeenCable[] =>
   cables.filter(
     ({ ends }) => !links.some(({ link }) => ends.every((end) => link.ends.some((one) => isSameEnd(one, end)))),
@@ -200,9 +199,6 @@ function identify(owners: Owners, nodes: ObservedNodes, peer: ThunderboltPeer, o
 
 const peerKey = (peer: SeenPeer): string => `${peer.kind} ${peer.kind === 'node' ? linkEndText(peer.end) : peer.model}`;
 
-const comparePeers = (a: SeenPeer, b: SeenPeer): number =>
-  peerKey(a) < peerKey(b) ? -1 : Number(peerKey(a) > peerKey(b));
-
 function viewKind(seen: ThunderboltReceptacle): ReceptacleView['kind'] {
   if (seen.state === 'unknown') return 'unknown';
   if (seen.peers.length > 0) return 'peer';
@@ -210,7 +206,6 @@ function viewKind(seen: ThunderboltReceptacle): ReceptacleView['kind'] {
   return seen.state === 'empty' ? 'empty' : 'silent';
 }
 
-/** Everything that the fleet's receptacles see. */
 export interface SeenRack {
   /** Sorted by node name and receptacle number. */
   readonly views: readonly ReceptacleView[];
@@ -233,7 +228,7 @@ function seeReceptacles(names: readonly NodeName[], nodes: ObservedNodes): SeenR
         at: { node, receptacle: seen.receptacle },
         kind: viewKind(seen),
         ...given({ linkBitsPerSecond: seen.linkBitsPerSecond }),
-        peers: identified.toSorted(comparePeers),
+        peers: identified.toSorted((a, b) => compareText(peerKey(a), peerKey(b))),
         deviceNames: seen.devices.map((one) => one.name),
       };
     }),
@@ -241,12 +236,7 @@ function seeReceptacles(names: readonly NodeName[], nodes: ObservedNodes): SeenR
   return {
     views: views.toSorted((a, b) => compareEnds(a.at, b.at)),
     seenNodes: names.filter((name) => receptaclesOf(nodes, name) !== undefined).toSorted(),
-    limitedNodes: names
-      .filter((name) => {
-        const facts = factsOf(nodes, name);
-        return facts !== undefined && lacksThunderbolt5(facts);
-      })
-      .toSorted(),
+    limitedNodes: names.filter((name) => lacksThunderbolt5(factsOf(nodes, name))).toSorted(),
   };
 }
 
@@ -270,7 +260,7 @@ function showsThunderbolt4(receptacles: readonly ThunderboltReceptacle[]): boole
  * True if no receptacle of this Mac can reach 80 Gb/s with any cable, according to the table of Macs or the maximum of
  * its free receptacles. A Mac whose receptacles are all in use shows no maximum.
  */
-export function lacksThunderbolt5(facts: Facts): boolean {
+export function lacksThunderbolt5(facts: Facts | undefined): boolean {
   const receptacles = readValue(facts, thunderboltFact) ?? [];
   return neverHasRdma(readValue(facts, hardwareFact)?.model) || showsThunderbolt4(receptacles);
 }

@@ -1,4 +1,5 @@
 import { given } from '../../model/given.ts';
+import { compareText } from '../../model/lists.ts';
 import { type Link, type LinkEnd, linkEndText } from '../../model/node.ts';
 import {
   type Cabling,
@@ -85,7 +86,6 @@ function findMismatches(cabling: Cabling): readonly Mismatch[] {
   return found;
 }
 
-/** A cable that no link declares. */
 interface WrongCable {
   /** Its ends in receptacles of the fleet, in printing order: two, or one if it goes to a Mac outside the file. */
   readonly ends: readonly LinkEnd[];
@@ -160,7 +160,6 @@ function freedBy({ cables }: Mismatch, move: Move): 'fast' | 'slow' | undefined 
 
 const isFresh = (move: Move): move is Fresh => move.kind === 'add-cable' || move.kind === 'replace-cable';
 
-/** True if the new cable has to be fast. */
 const isForFast = ({ links }: Mismatch, move: Fresh): boolean =>
   move.kind === 'replace-cable' || links.some((link) => link.isFast && keyOf(link.ends) === keyOf(move.ends));
 
@@ -308,7 +307,7 @@ function pieceMoves(mismatch: Mismatch): readonly Move[] {
   const [best = []] = reuses(mismatch)
     .map((reuse) => movesFor(mismatch, reuse))
     .map((moves) => ({ moves, walk: new Set(moves.flatMap(nodesOf)).size, text: JSON.stringify(moves) }))
-    .toSorted((a, b) => a.walk - b.walk || (a.text < b.text ? -1 : Number(a.text > b.text)))
+    .toSorted((a, b) => a.walk - b.walk || compareText(a.text, b.text))
     .map(({ moves }) => moves);
   return best;
 }
@@ -374,7 +373,6 @@ export type Move =
   /** Replaces a slow cable with a fast cable, in the same receptacles. */
   | { readonly kind: 'replace-cable'; readonly ends: readonly [LinkEnd, LinkEnd]; readonly spare?: Spare };
 
-/** The moves that correct one piece of wrong cabling. */
 export interface MoveGroup {
   readonly mismatch: Mismatch;
   /** Empty if unknown; `mismatch.unclear` then names the receptacles to check first. */
@@ -392,7 +390,6 @@ export function moveEnds(move: Move): readonly LinkEnd[] {
   }
 }
 
-/** The fleet's receptacles from which a move pulls a plug. */
 export function takenEnds(move: Move): readonly LinkEnd[] {
   switch (move.kind) {
     case 'move-end':
@@ -406,12 +403,9 @@ export function takenEnds(move: Move): readonly LinkEnd[] {
   }
 }
 
-/** A manual step at the cables, as shown in the drawing. */
 export interface CableStep {
   readonly kind: string;
-  /** All receptacles that the step names. */
   readonly ends: readonly LinkEnd[];
-  /** The receptacles from which the step removes a cable. */
   readonly takes: readonly LinkEnd[];
   /** In the imperative, without places on the case. */
   readonly shortText: string;

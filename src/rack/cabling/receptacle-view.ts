@@ -1,13 +1,12 @@
+import { compareText } from '../../model/lists.ts';
 import { type CaseFace, type CasePlace, macModel } from '../../model/macs.ts';
 import type { LinkEnd } from '../../model/node.ts';
 
-/** The number of Thunderbolt receptacles on each face of a model; undefined if unknown. */
 export function caseFaces(model: string): readonly CaseFace[] | undefined {
   const faces = macModel(model)?.faces ?? [];
   return faces.length === 0 ? undefined : faces;
 }
 
-/** The receptacles of a model whose place on the case is known; undefined for an unknown model. */
 export const casePlaces = (model: string): readonly CasePlace[] | undefined => macModel(model)?.places;
 
 /** A receptacle's place, for a person at the rack: `back, next to Ethernet`. Undefined if unknown. */
@@ -18,7 +17,6 @@ export const placeWords = (model: string | undefined, receptacle: number): strin
 export const facesWords = (faces: readonly CaseFace[]): string =>
   faces.map(({ side, sockets }) => `${sockets} on the ${side}`).join(', ');
 
-/** The Mac that answers at the far end of a cable, seen from one receptacle. */
 export type SeenPeer =
   | {
       readonly kind: 'node';
@@ -40,7 +38,6 @@ export type SeenPeer =
       readonly hubsBetween: number;
     };
 
-/** One receptacle of one node, with everything that it sees. */
 export interface ReceptacleView {
   readonly at: LinkEnd;
   /**
@@ -52,17 +49,14 @@ export interface ReceptacleView {
   readonly linkBitsPerSecond?: number;
   /** Sorted by kind, then by receptacle or model; empty unless `kind` is `peer`. */
   readonly peers: readonly SeenPeer[];
-  /** The names that the devices report. */
   readonly deviceNames: readonly string[];
 }
 
 export const isSameEnd = (a: LinkEnd, b: LinkEnd): boolean => a.node === b.node && a.receptacle === b.receptacle;
 
 /** The order in which ends are printed: by node name, then by receptacle number. */
-export function compareEnds(a: LinkEnd, b: LinkEnd): number {
-  if (a.node !== b.node) return a.node < b.node ? -1 : 1;
-  return a.receptacle - b.receptacle;
-}
+export const compareEnds = (a: LinkEnd, b: LinkEnd): number =>
+  compareText(a.node, b.node) || a.receptacle - b.receptacle;
 
 /** The two ends in printing order, so that a pair reads the same from both sides. */
 export const orderedPair = (a: LinkEnd, b: LinkEnd): readonly [LinkEnd, LinkEnd] =>

@@ -5,7 +5,6 @@ import { clockFact } from './fact.ts';
 
 const toleratedMs = 5_000;
 
-/** A node with an observed clock. */
 export interface SeenClock extends ClockOffset {
   readonly name: string;
 }

@@ -50,7 +50,6 @@ function nodeClock({ name, offsetMs }: SeenClock, isSet: boolean): Found {
   };
 }
 
-/** Nodes with a wrong clock, or this computer if all nodes agree on a different time. */
 export const clock = defineRule(codes, ({ desired, nodes }) => {
   const { kind, off } = judgeClocks(nodes);
   return kind === 'this-computer' ? [ownClock(off)] : off.map((one) => nodeClock(one, desired.system.clock === 'set'));

@@ -1,6 +1,5 @@
 import { pathWord, tool } from '../../node/paths/node-paths.ts';
 
-/** The default time server of a Mac. */
 const timeServer = 'time.apple.com';
 
 /**

@@ -10,7 +10,6 @@ const stateWords = {
   converting: 'FileVault is still being switched on or off.',
 } as const;
 
-/** Nodes whose FileVault is known to differ from the file. */
 export const filevault = defineNodeRule(
   {
     'filevault/differs': {

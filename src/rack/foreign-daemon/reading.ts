@@ -1,18 +1,16 @@
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
-import { read } from '../fact.ts';
+import { readValue } from '../fact.ts';
 import { foreignDaemonsFact } from './fact.ts';
 
 /**
  * The foreign network daemon that manages the cables of a node because the file adopts it; meshwright then leaves
  * bridge, addresses and service order alone. Undefined if there is none, or if it is unloaded and disabled.
  */
-export function adoptedDaemon({ thunderbolt }: DesiredFleet, facts: Facts): string | undefined {
-  const found = read(facts, foreignDaemonsFact);
-  return thunderbolt.foreignDaemons === 'adopt' && found.kind === 'known'
-    ? found.value.find(({ isLoaded, isDisabled }) => isLoaded || !isDisabled)?.label
+export const adoptedDaemon = ({ thunderbolt }: DesiredFleet, facts: Facts): string | undefined =>
+  thunderbolt.foreignDaemons === 'adopt'
+    ? readValue(facts, foreignDaemonsFact)?.find(({ isLoaded, isDisabled }) => isLoaded || !isDisabled)?.label
     : undefined;
-}
 
 /** True if the keeper should maintain network settings on this node. */
 export const keepsNetwork = (fleet: DesiredFleet, facts: Facts): boolean =>

@@ -20,16 +20,16 @@ function standingOf(label: string, daemons: readonly ForeignDaemon[]): Standing 
 
 /** One property per known daemon. A daemon that is gone already has its desired state. */
 function propertiesOf({ thunderbolt }: DesiredFleet, { desired, facts }: ObservedTarget): readonly Property[] {
-  const { foreignDaemons: wish } = thunderbolt;
-  if (wish !== 'stop' && wish !== 'remove') return [];
+  const { foreignDaemons } = thunderbolt;
+  if (foreignDaemons !== 'stop' && foreignDaemons !== 'remove') return [];
   return knownDaemons.map(({ label }) => {
     const observed = mapKnown(read(facts, foreignDaemonsFact), (daemons) => standingOf(label, daemons));
-    const to: Standing = wish === 'remove' || seenValue(observed) === 'gone' ? 'gone' : 'stopped';
+    const to: Standing = foreignDaemons === 'remove' || seenValue(observed) === 'gone' ? 'gone' : 'stopped';
     return {
       node: desired.name,
       ...addressed({ kind: 'foreign-daemon', name: label }),
       ...compared(to, observed, (standing) => standing),
-      reason: `thunderbolt.foreignDaemons: ${wish}`,
+      reason: `thunderbolt.foreignDaemons: ${foreignDaemons}`,
     };
   });
 }

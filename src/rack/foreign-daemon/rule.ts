@@ -48,10 +48,13 @@ function codeOf(
   { thunderbolt }: DesiredFleet,
   { isLoaded, isDisabled }: ForeignDaemon,
 ): Pick<Found, 'code'> | undefined {
-  const wish = thunderbolt.foreignDaemons;
+  const { foreignDaemons } = thunderbolt;
   const isOver = !isLoaded && isDisabled;
-  if (wish === 'remove' || (wish === 'stop' && !isOver)) return { code: 'network/foreign-daemon-there' };
-  return isOver ? undefined : { code: wish === 'adopt' ? 'network/foreign-daemon-adopted' : 'network/foreign-daemon' };
+  if (foreignDaemons === 'remove' || (foreignDaemons === 'stop' && !isOver))
+    return { code: 'network/foreign-daemon-there' };
+  return isOver
+    ? undefined
+    : { code: foreignDaemons === 'adopt' ? 'network/foreign-daemon-adopted' : 'network/foreign-daemon' };
 }
 
 const judge = (desired: DesiredFleet, { facts }: ExaminedNode): readonly Found[] =>
@@ -79,7 +82,6 @@ function heldUp(desired: DesiredFleet, { name, facts }: ExaminedNode): readonly 
   ];
 }
 
-/** Foreign network daemons on a node whose cables meshwright manages. */
 export const foreignDaemons = defineNodeRule(codes, (node, { desired }) => {
   const { bridge, pool } = desired.thunderbolt;
   return bridge === 'keep' && pool === undefined ? [] : [...judge(desired, node), ...heldUp(desired, node)];

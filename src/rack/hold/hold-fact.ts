@@ -3,18 +3,18 @@ import { given } from '../../model/given.ts';
 import { type Known, known } from '../../model/known.ts';
 import { isDayOver } from '../../model/text/units.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
-import { readKept } from '../../node/probes/kept.ts';
-import { keptRecords } from '../../node/probes/kept-scripts.ts';
+import { readStoredRecords } from '../../node/probes/stored-records.ts';
+import { storedRecords } from '../../node/probes/stored-records-scripts.ts';
 import { defineFact } from '../fact.ts';
 
 /** The hold that `hold` wrote on the node. The controller's clock decides whether it has expired. */
 export const holdFact = defineFact({
   name: 'hold',
-  from: [keptRecords],
+  from: [storedRecords],
   parse: ([answer], { receivedAtEpochMs }): Known<readonly NodeHold[]> => {
-    const kept = readKept(answer);
-    if (kept.kind === 'unknown') return kept;
-    const [found] = kept.value.holds;
+    const records = readStoredRecords(answer);
+    if (records.kind === 'unknown') return records;
+    const [found] = records.value.holds;
     if (found === undefined) return known([]);
     const { reason, until, by, since } = found.fields;
     if (reason === undefined || by === undefined || since === undefined) {

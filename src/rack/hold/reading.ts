@@ -4,27 +4,24 @@ import type { Facts } from '../../model/facts/fact-values.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import type { FleetObservation } from '../examination.ts';
-import { read } from '../fact.ts';
+import { read, readValue } from '../fact.ts';
 import { holdFact } from './hold-fact.ts';
 
-/** A hold on a node, with its reason and the place where it is stored. */
 interface Held {
   readonly reason: string;
   readonly until?: string;
   readonly isOver: boolean;
   /** `file`: a key in the cluster file. `node`: stored on the node by the command `hold`. */
-  readonly kept: 'file' | 'node';
-  /** Who set the hold, if known. */
+  readonly source: 'file' | 'node';
   readonly by?: string;
 }
 
 /** All known holds on a node, the file's hold first. */
 export function holdsOf(desired: DesiredNode, facts: Facts | undefined): readonly Held[] {
-  const { hold: wish } = desired;
-  const seen = read(facts, holdFact);
+  const { hold } = desired;
   return [
-    ...(wish === undefined ? [] : [{ ...wish, isOver: wish.isOver === true, kept: 'file' as const }]),
-    ...(seen?.kind === 'known' ? seen.value.map((one) => ({ ...one, kept: 'node' as const })) : []),
+    ...(hold === undefined ? [] : [{ ...hold, isOver: hold.isOver === true, source: 'file' as const }]),
+    ...(readValue(facts, holdFact) ?? []).map((one) => ({ ...one, source: 'node' as const })),
   ];
 }
 
@@ -47,6 +44,5 @@ export function holdsAgainst(nodes: readonly DesiredNode[], observation: FleetOb
   });
 }
 
-/** Explains how to end a hold: with a command, or with an edit of the file. */
-export const releaseText = (node: string, { kept }: Held): Prose =>
-  kept === 'node' ? prose`${meshwright('release', node)}` : `remove nodes.${node}.hold from the cluster file`;
+export const releaseText = (node: string, { source }: Held): Prose =>
+  source === 'node' ? prose`${meshwright('release', node)}` : `remove nodes.${node}.hold from the cluster file`;

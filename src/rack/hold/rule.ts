@@ -23,7 +23,6 @@ const codes = {
   },
 } satisfies RuleCodes;
 
-/** Nodes on hold, and nodes whose hold has expired. */
 export const holds = defineNodeRule(codes, ({ name, desired, facts }) =>
   holdsOf(desired, facts).map((held): Finding<keyof typeof codes> => {
     const { reason, until, isOver, by } = held;

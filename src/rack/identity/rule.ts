@@ -43,7 +43,6 @@ export const unequalMacs: Rule = ({ desired, nodes }) =>
     return [diagnose('placement/unequal-macs', { subject: placementSubject(name), detail })];
   });
 
-/** True if the Mac that answered is the lock's Mac for this node. */
 function isSeenAs({ identity }: DesiredNode, facts: ExaminedNode['facts']): boolean {
   const seen = readValue(facts, identityFact);
   return identity !== undefined && seen !== undefined && identityDigest(seen) === identity;
@@ -51,7 +50,7 @@ function isSeenAs({ identity }: DesiredNode, facts: ExaminedNode['facts']): bool
 
 function wrongMacHint({ desired }: Examination, { name, desired: own, facts }: ExaminedNode): Prose {
   const serial = readValue(facts, identityFact)?.serial;
-  const meant = desired.nodes.find((node) => node.name !== name && node.hardware.serial === serial);
+  const declared = desired.nodes.find((node) => node.name !== name && node.hardware.serial === serial);
   const known = desired.nodes.find((node) => node.name !== name && isSeenAs(node, facts));
   if (known !== undefined)
     return prose`This is the Mac of ${known.name}: correct the addresses of ${named(name)} and ${known.name} in the file.`;
@@ -59,8 +58,8 @@ function wrongMacHint({ desired }: Examination, { name, desired: own, facts }: E
     const replace = withCommands('If you replaced the Mac', [meshwright('replace', name)]);
     return prose`${replace}\nOtherwise correct the address (${own.host}) in the file.`;
   }
-  return serial !== undefined && meant !== undefined
-    ? prose`This is the Mac of ${meant.name}: correct the addresses of ${named(name)} and ${meant.name} in the file.`
+  return serial !== undefined && declared !== undefined
+    ? prose`This is the Mac of ${declared.name}: correct the addresses of ${named(name)} and ${declared.name} in the file.`
     : prose`Correct the address (${own.host}) or the hardware section of ${named(name)} in the file.`;
 }
 

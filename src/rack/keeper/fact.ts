@@ -2,25 +2,24 @@ import type { Facts, InstalledFile, KeeperObservation } from '../../model/facts/
 import { andThen, type Known, mapKnown } from '../../model/known.ts';
 import { dayOf } from '../../model/text/units.ts';
 import { keeperData, keeperLabel, keeperPlist, keeperProgram } from '../../node/paths/keeper-files.ts';
-import { readKept } from '../../node/probes/kept.ts';
-import { keptFiles, keptRecords } from '../../node/probes/kept-scripts.ts';
 import { launchdServices } from '../../node/probes/launchd-services.ts';
+import { readStoredRecords } from '../../node/probes/stored-records.ts';
+import { installedFiles, storedRecords } from '../../node/probes/stored-records-scripts.ts';
 import { defineFact, readValue } from '../fact.ts';
 import { filesFact } from '../records/files-fact.ts';
 import { servicesFact, unreadableState } from '../records/services-fact.ts';
 
 const ownPaths: readonly string[] = [keeperProgram.path, keeperData.path, keeperPlist.path];
 
-/** The keeper's state, from its installed files, launchd, and the notes that it writes. */
 export const keeperFact = defineFact({
   name: 'keeper',
-  from: [keptFiles, launchdServices, keptRecords],
-  parse: ([fileAnswer, serviceAnswer, keptAnswer], asked): Known<KeeperObservation> => {
+  from: [installedFiles, launchdServices, storedRecords],
+  parse: ([fileAnswer, serviceAnswer, recordsAnswer], asked): Known<KeeperObservation> => {
     return andThen(filesFact.parse([fileAnswer], asked), (files) =>
       andThen(servicesFact.parse([serviceAnswer], asked), (services) => {
         const { state = 'not-loaded' } = services.find(({ label }) => label === keeperLabel) ?? {};
         if (state === 'unknown') return unreadableState(keeperLabel);
-        return mapKnown(readKept(keptAnswer), ({ keeper: { last, hashed, refused } }) => ({
+        return mapKnown(readStoredRecords(recordsAnswer), ({ keeper: { last, hashed, refused } }) => ({
           files: files.filter(({ path }) => ownPaths.includes(path)),
           isLoaded: state !== 'not-loaded',
           isRefused: refused !== undefined,

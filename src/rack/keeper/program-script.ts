@@ -121,7 +121,7 @@ const wiredFunction = `wired() {
  *
  * @see PlistBuddy: `Print: Entry, "…", Does Not Exist` if there is no such entry
  */
-const lookFunctions = `ports() {
+const observeFunctions = `ports() {
   h=$(${pathWord(tool.networksetup)} -listallhardwareports 2>/dev/null) || h=
   p=$(printf '%s\\n' "$h" | ${pathWord(tool.awk)} '${portLines}')
   [ -n "$p" ]
@@ -216,7 +216,7 @@ ${sayFunctions}
 ${watchFunctions}
 ${boundFunction}
 ${wiredFunction}
-${lookFunctions}
+${observeFunctions}
 ${bridgeFunction}
 ${addressFunction}
 ${hashFunction}

@@ -6,7 +6,7 @@ import type { NodePath } from '../../model/probe.ts';
 import type { Step, Text } from '../../model/step.ts';
 import { addressed } from '../../model/subject.ts';
 import {
-  type Kept,
+  type KeeperSettings,
   keeperData,
   keeperDataText,
   keeperPlist,
@@ -28,7 +28,10 @@ import { keepText } from './program-script.ts';
 const hasLimit = ({ system: { wiredLimit } }: DesiredFleet): boolean =>
   wiredLimit !== undefined && wiredLimit.kind !== 'default';
 
-function wiredPart({ system: { wiredLimit } }: DesiredFleet, memoryBytes: number): Pick<Kept, 'wiredMegabytes'> {
+function wiredPart(
+  { system: { wiredLimit } }: DesiredFleet,
+  memoryBytes: number,
+): Pick<KeeperSettings, 'wiredMegabytes'> {
   const megabytes = wantedWiredMegabytes(wiredLimit, memoryBytes);
   return megabytes === undefined || isBeyondMemory(wiredLimit, memoryBytes) ? {} : { wiredMegabytes: megabytes };
 }
@@ -37,17 +40,18 @@ function wiredPart({ system: { wiredLimit } }: DesiredFleet, memoryBytes: number
  * The settings that the keeper should keep on a node; undefined if it should not be installed. It gets every receptacle
  * that has an address in the file, whatever is observed now: the keeper checks the receptacles itself, in each round.
  */
-function keeperWish(fleet: DesiredFleet, target: ObservedTarget): Known<Kept | undefined> {
+function desiredSettings(fleet: DesiredFleet, target: ObservedTarget): Known<KeeperSettings | undefined> {
   if (fleet.system.keeper === undefined) return known(undefined);
   return andThen(hasLimit(fleet) ? read(target.facts, hardwareFact) : known(undefined), (hardware) => {
     const isNetworkOurs = keepsNetwork(fleet, target.facts);
-    const kept: Kept = {
+    const settings: KeeperSettings = {
       isBridgeRemoved: isNetworkOurs && fleet.thunderbolt.bridge === 'remove',
       ...(hardware && wiredPart(fleet, hardware.memoryBytes)),
       addresses: isNetworkOurs ? wantedAddresses(fleet, target.desired.name) : [],
     };
-    const isNothing = !kept.isBridgeRemoved && kept.wiredMegabytes === undefined && kept.addresses.length === 0;
-    return known(isNothing ? undefined : kept);
+    const isNothing =
+      !settings.isBridgeRemoved && settings.wiredMegabytes === undefined && settings.addresses.length === 0;
+    return known(isNothing ? undefined : settings);
   });
 }
 
@@ -62,29 +66,27 @@ interface WantedFile {
   readonly content: Text;
 }
 
-const wantedFiles = (kept: Kept): readonly WantedFile[] => [
+const wantedFiles = (settings: KeeperSettings): readonly WantedFile[] => [
   { name: 'program', path: keeperProgram, content: [keepText] },
-  { name: 'data', path: keeperData, content: keeperDataText(kept) },
+  { name: 'data', path: keeperData, content: keeperDataText(settings) },
   { name: 'plist', path: keeperPlist, content: keeperPlistText },
 ];
 
-/** The files that are missing or differ. */
-const unlikeFiles = (kept: Kept, { files }: KeeperObservation): readonly WantedFile[] =>
-  wantedFiles(kept).filter(({ path, content }) => {
+const unlikeFiles = (settings: KeeperSettings, { files }: KeeperObservation): readonly WantedFile[] =>
+  wantedFiles(settings).filter(({ path, content }) => {
     const seen = files.find((one) => one.path === path.path);
     return seen?.state !== 'intact' || seen.digest !== textDigest(content);
   });
 
 const fileWords = { none: 'none', there: 'installed', missing: 'none', changed: 'differs', intact: 'installed' };
 
-/** Compares the files with the desired ones, in one word. */
-function filesState(kept: Kept | undefined, seen: KeeperObservation): keyof typeof fileWords {
-  if (kept === undefined) return seen.files.length === 0 ? 'none' : 'there';
-  if (unlikeFiles(kept, seen).length === 0) return 'intact';
+function filesState(settings: KeeperSettings | undefined, seen: KeeperObservation): keyof typeof fileWords {
+  if (settings === undefined) return seen.files.length === 0 ? 'none' : 'there';
+  if (unlikeFiles(settings, seen).length === 0) return 'intact';
   return seen.files.length === 0 ? 'missing' : 'changed';
 }
 
-const keptWords = ({ isBridgeRemoved, wiredMegabytes, addresses }: Kept): string =>
+const settingsWords = ({ isBridgeRemoved, wiredMegabytes, addresses }: KeeperSettings): string =>
   [
     ...(isBridgeRemoved ? ['no bridge'] : []),
     ...(addresses.length === 0 ? [] : [`${addresses.length} ${addresses.length === 1 ? 'address' : 'addresses'}`]),
@@ -94,28 +96,33 @@ const keptWords = ({ isBridgeRemoved, wiredMegabytes, addresses }: Kept): string
 const loadedWords = (isLoaded: boolean): string => (isLoaded ? 'loaded' : 'not loaded');
 
 function propertiesOf(fleet: DesiredFleet, target: ObservedTarget): readonly Property[] {
-  const wish = keeperWish(fleet, target);
+  const desired = desiredSettings(fleet, target);
   const seen = read(target.facts, keeperFact);
-  const kept = seenValue(wish);
+  const settings = seenValue(desired);
   const state: Known<keyof typeof fileWords> =
-    wish.kind === 'unknown' ? wish : mapKnown(seen, (value) => filesState(wish.value, value));
-  const isLoaded = wish.kind === 'unknown' ? wish : mapKnown(seen, (value) => value.isLoaded);
+    desired.kind === 'unknown' ? desired : mapKnown(seen, (value) => filesState(desired.value, value));
+  const isLoaded = desired.kind === 'unknown' ? desired : mapKnown(seen, (value) => value.isLoaded);
   const about = { node: target.desired.name, reason: `${reason}: ${fleet.system.keeper ?? 'none'}` };
-  const isWanted = wish.kind === 'unknown' || kept !== undefined;
+  const isWanted = desired.kind === 'unknown' || settings !== undefined;
   return [
     {
       ...about,
       ...filesAddress,
-      ...compared(isWanted ? 'intact' : 'none', state, (word) => fileWords[word], kept ? keptWords(kept) : 'none'),
+      ...compared(
+        isWanted ? 'intact' : 'none',
+        state,
+        (word) => fileWords[word],
+        settings ? settingsWords(settings) : 'none',
+      ),
     },
     { ...about, ...loadedAddress, kind: isWanted ? 'add' : 'remove', ...compared(isWanted, isLoaded, loadedWords) },
   ];
 }
 
 /** One step per file, then launchd. A loaded keeper rereads its program and its data in each round. */
-function installSteps(kept: Kept, seen: KeeperObservation, makes: readonly Property[]): readonly Step[] {
+function installSteps(settings: KeeperSettings, seen: KeeperObservation, makes: readonly Property[]): readonly Step[] {
   const ofFiles = makes.filter(({ address }) => address === filesAddress.address);
-  const files = ofFiles.length === 0 ? [] : unlikeFiles(kept, seen);
+  const files = ofFiles.length === 0 ? [] : unlikeFiles(settings, seen);
   const puts: Step[] = [];
   for (const [at, { name, path, content }] of files.entries()) {
     const isLast = at === files.length - 1;
@@ -144,10 +151,10 @@ function installSteps(kept: Kept, seen: KeeperObservation, makes: readonly Prope
 }
 
 function stepsOf(fleet: DesiredFleet, target: ObservedTarget, makes: readonly Property[]): readonly Step[] {
-  const wish = keeperWish(fleet, target);
+  const desired = desiredSettings(fleet, target);
   const keeper = read(target.facts, keeperFact);
-  if (wish.kind === 'unknown' || keeper.kind === 'unknown') return [];
-  if (wish.value !== undefined) return installSteps(wish.value, keeper.value, makes);
+  if (desired.kind === 'unknown' || keeper.kind === 'unknown') return [];
+  if (desired.value !== undefined) return installSteps(desired.value, keeper.value, makes);
   return [scriptStep({ name: 'keeper/remove', call: { name: 'remove-keeper', args: {} }, makes, deadlineMs: 30_000 })];
 }
 

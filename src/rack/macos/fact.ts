@@ -8,7 +8,6 @@ import { tool } from '../../node/paths/node-paths.ts';
 import { probe } from '../../node/probes/probe.ts';
 import { defineFact } from '../fact.ts';
 
-/** `sw_vers`: version and build. */
 const swVers = probe('sw-vers', [tool.swVers], 5_000, 4_096);
 
 /**

@@ -9,7 +9,6 @@ import { macosVersionFact } from './fact.ts';
 /** The first macOS with RDMA over Thunderbolt. @see Apple TN3205 */
 export const firstMacosWithRdma = '26.2';
 
-/** The macOS version of a node; undefined if unknown. */
 export const macosOf = (node: ExaminedNode): MacosVersion | undefined => readValue(node.facts, macosVersionFact);
 
 const numbersOf = (version: string): readonly number[] => (version.match(/\d+/g) ?? []).map(Number);
@@ -17,14 +16,12 @@ const numbersOf = (version: string): readonly number[] => (version.match(/\d+/g)
 /** Below 0 if `a` is older, above 0 if it is newer; 26.10 is newer than 26.4. */
 export const compareVersions = (a: string, b: string): number => compareNumbers(numbersOf(a), numbersOf(b));
 
-/** True if the node's version is known to be outside `macos.accept`. */
 export function isOutsideAccept(examination: Examination, node: ExaminedNode): boolean {
   const { accept } = examination.desired.macos;
   const macos = macosOf(node);
   return accept !== undefined && macos !== undefined && acceptsVersion(accept, macos.version) === false;
 }
 
-/** True if the node's version is known to be older than the first version with RDMA. */
 export function isTooOldForRdma(node: ExaminedNode): boolean {
   const macos = macosOf(node);
   return macos !== undefined && acceptsVersion(`<${firstMacosWithRdma}`, macos.version) === true;
@@ -37,7 +34,7 @@ export function isTooOldForRdma(node: ExaminedNode): boolean {
 export const isRdmaInSettings = (version: string): boolean => compareVersions(version, '27.0') >= 0;
 
 /** Applies {@link isRdmaInSettings} to a Mac. If its macOS is unknown, only Recovery is certain. */
-export function hasRdmaInSettings(facts: Facts): boolean {
+export function hasRdmaInSettings(facts: Facts | undefined): boolean {
   const seen = readValue(facts, macosVersionFact);
   return seen !== undefined && isRdmaInSettings(seen.version);
 }

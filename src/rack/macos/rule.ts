@@ -2,7 +2,7 @@ import { acceptsVersion, isAboveRange } from '../../desired/version-range.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { MacosUpdate, MacosVersion } from '../../model/facts/mac.ts';
-import { groupBy } from '../../model/lists.ts';
+import { compareText, groupBy } from '../../model/lists.ts';
 import { everyNodeText } from '../../model/node.ts';
 import { nodesSubject } from '../../model/subject.ts';
 import { joinProse, mapWords, named, namedList, type Prose, prose } from '../../model/text/prose.ts';
@@ -21,30 +21,30 @@ interface Group {
 }
 
 /** Sorts the correct group first: the desired version's, otherwise the largest, otherwise the newest. */
-function rank(wish: string | undefined): (a: Group, b: Group) => number {
-  const isWish = ({ version }: Group): number => Number(version === wish);
+function rank(desired: string | undefined): (a: Group, b: Group) => number {
+  const isDesired = ({ version }: Group): number => Number(version === desired);
   return (a, b) =>
-    isWish(b) - isWish(a) ||
+    isDesired(b) - isDesired(a) ||
     b.nodes.length - a.nodes.length ||
     compareVersions(b.version, a.version) ||
-    (a.text < b.text ? 1 : -1);
+    compareText(b.text, a.text);
 }
 
 /** macOS cannot be downgraded in place, so the newest installed version is the oldest that all Macs can share. */
 function versionsHint(wanted: DesiredFleet['macos'], groups: readonly Group[]): Prose {
-  const { version: wish } = wanted;
-  const [newest] = groups.toSorted((a, b) => compareVersions(b.version, a.version) || (a.text < b.text ? 1 : -1));
+  const { version: desired } = wanted;
+  const [newest] = groups.toSorted((a, b) => compareVersions(b.version, a.version) || compareText(b.text, a.text));
   const all = groups.flatMap(({ nodes }) => nodes);
   const offersOf = (version: string): Prose =>
     prose`${offersHint(all, { ...wanted, version })}${waysAround(all, { ...wanted, version })}`;
-  const isNewer = wish !== undefined && newest !== undefined && compareVersions(newest.version, wish) > 0;
+  const isNewer = desired !== undefined && newest !== undefined && compareVersions(newest.version, desired) > 0;
   if (isNewer) {
     const names = everyNodeText(newest.nodes.map(({ name }) => name));
-    return prose`Set macos.version in the file to ${newest.version}, include it in macos.accept, and update all cabled nodes to ${newest.version}: ${names} cannot simply return to ${wish}, because ${noWayBack}.${offersOf(newest.version)}`;
+    return prose`Set macos.version in the file to ${newest.version}, include it in macos.accept, and update all cabled nodes to ${newest.version}: ${names} cannot simply return to ${desired}, because ${noWayBack}.${offersOf(newest.version)}`;
   }
-  const target = wish ?? newest?.version;
+  const target = desired ?? newest?.version;
   const offers = target === undefined ? '' : offersOf(target);
-  return prose`Update all cabled nodes to ${wish ?? newest?.text ?? 'one version'}, with the same background security improvements.${offers}`;
+  return prose`Update all cabled nodes to ${desired ?? newest?.text ?? 'one version'}, with the same background security improvements.${offers}`;
 }
 
 const namesOf = ({ nodes }: Pick<Group, 'nodes'>): readonly string[] => nodes.map(({ name }) => name);
@@ -66,17 +66,17 @@ export const macosVersions = defineRule(
     },
   },
   (examination) => {
-    const wish = examination.desired.macos.version;
+    const desired = examination.desired.macos.version;
     const groups = [...cabledNodesByVersion(examination)]
       .map(([text, nodes]): Group => ({ text, version: (nodes[0] && macosOf(nodes[0])?.version) ?? text, nodes }))
-      .toSorted(rank(wish));
+      .toSorted(rank(desired));
     if (groups.length < 2) return [];
-    const told = groups.map((group) => prose`${group.text} on ${namedList(namesOf(group))}`);
+    const each = groups.map((group) => prose`${group.text} on ${namedList(namesOf(group))}`);
     return [
       {
         code: 'macos/versions-differ',
         subject: nodesSubject(groups.slice(1).flatMap(namesOf).toSorted()),
-        detail: prose`Cabled nodes run different macOS versions: ${joinProse(told, '; ')}. RDMA peers may not see each other.`,
+        detail: prose`Cabled nodes run different macOS versions: ${joinProse(each, '; ')}. RDMA peers may not see each other.`,
         hint: mapWords(versionsHint(examination.desired.macos, groups), escapeText),
       },
     ];
@@ -84,8 +84,8 @@ export const macosVersions = defineRule(
 );
 
 /** True if the node would need a downgrade to match the file. */
-function isPast({ version: wish, accept = '' }: DesiredFleet['macos'], { version }: MacosVersion): boolean {
-  return wish === undefined ? isAboveRange(accept, version) === true : compareVersions(version, wish) > 0;
+function isPast({ version: desired, accept = '' }: DesiredFleet['macos'], { version }: MacosVersion): boolean {
+  return desired === undefined ? isAboveRange(accept, version) === true : compareVersions(version, desired) > 0;
 }
 
 function acceptHint(wanted: DesiredFleet['macos'], node: ExaminedNode, macos: MacosVersion): Prose {
@@ -122,7 +122,7 @@ export const macosAccept = defineNodeRule(
 );
 
 /** Usable macOS versions other than the desired one. Not reported while cabled nodes differ: the cure is the same. */
-export const macosWish = defineRule(
+export const otherMacos = defineRule(
   {
     'macos/not-the-wish': {
       severity: 'notice',
@@ -133,23 +133,23 @@ export const macosWish = defineRule(
     },
   },
   (examination) => {
-    const wish = examination.desired.macos.version;
-    if (wish === undefined || cabledNodesByVersion(examination).size > 1) return [];
+    const desired = examination.desired.macos.version;
+    if (desired === undefined || cabledNodesByVersion(examination).size > 1) return [];
     const others = groupBy(examination.nodes, (node) => {
       const version = macosOf(node)?.version;
       // Uses `=26.5.0`, because `26.5` as a range would mean every 26.5.x.
-      const exact = wish.split('.').length === 2 ? `=${wish}.0` : `=${wish}`;
+      const exact = desired.split('.').length === 2 ? `=${desired}.0` : `=${desired}`;
       const isOther = version !== undefined && acceptsVersion(exact, version) === false;
       return isOther && !isOutsideAccept(examination, node) ? version : undefined;
     });
     return [...others].map(([version, nodes]) => ({
       code: 'macos/not-the-wish',
       subject: nodesSubject(nodes.map((node) => node.name)),
-      detail: `macOS ${version} is usable, but the file wants ${wish}.`,
+      detail: `macOS ${version} is usable, but the file wants ${desired}.`,
       hint: mapWords(
-        compareVersions(version, wish) > 0
+        compareVersions(version, desired) > 0
           ? `Set macos.version in the file to ${version}: ${noWayBack}.`
-          : prose`When convenient, update all cabled nodes together to macOS ${wish}.${offersHint(nodes, examination.desired.macos)}`,
+          : prose`When convenient, update all cabled nodes together to macOS ${desired}.${offersHint(nodes, examination.desired.macos)}`,
         escapeText,
       ),
     }));
@@ -179,10 +179,8 @@ export const macosBuilds = defineRule(
     [...groupBy(examination.nodes, modelAndVersion)].flatMap(([what, nodes]) => {
       const builds = groupBy(nodes, (node) => macosOf(node)?.build);
       if (builds.size < 2) return [];
-      const told = [...builds].toSorted(([a], [b]) => (a < b ? -1 : 1));
-      const each = told.map(
-        ([build, same]) => prose`${build ?? 'undefined'} on ${namedList(same.map((node) => node.name))}`,
-      );
+      const sorted = [...builds].toSorted(([a], [b]) => compareText(a, b));
+      const each = sorted.map(([build, same]) => prose`${build} on ${namedList(same.map((node) => node.name))}`);
       return {
         code: 'macos/builds-differ',
         subject: nodesSubject(nodes.map((node) => node.name)),
@@ -258,12 +256,12 @@ function offerText(node: ExaminedNode, wanted: DesiredFleet['macos']): string | 
  * A Mac that already has the desired version needs at most a background security improvement. Empty if its version or
  * updates are unknown.
  */
-function newerUpdates({ facts }: ExaminedNode, { version: wish }: DesiredFleet['macos']): readonly MacosUpdate[] {
+function newerUpdates({ facts }: ExaminedNode, { version: desired }: DesiredFleet['macos']): readonly MacosUpdate[] {
   const macos = read(facts, macosVersionFact);
   const offers = read(facts, softwareUpdatesFact);
   if (macos.kind === 'unknown' || offers.kind === 'unknown') return [];
   const { version: installed } = macos.value;
-  const isDone = wish !== undefined && compareVersions(installed, wish) >= 0 && !isBeta(macos.value);
+  const isDone = desired !== undefined && compareVersions(installed, desired) >= 0 && !isBeta(macos.value);
   return offers.value.filter((update) => {
     const order = compareVersions(update.version, installed);
     // The release after a beta has the same version and a different build.

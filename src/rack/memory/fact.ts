@@ -1,6 +1,6 @@
 import type { FactsSwap, FactsWiredLimit } from '../../model/documents.generated.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
-import { type Known, known } from '../../model/known.ts';
+import { andThen, type Known, known } from '../../model/known.ts';
 import { memoryText } from '../../model/text/units.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
 import { sysctlValues } from '../../node/answers/printed-values.ts';
@@ -8,7 +8,6 @@ import { garbled } from '../../node/answers/read-answer.ts';
 import { sysctl } from '../../node/probes/sysctl.ts';
 import { defineFact, readValue } from '../fact.ts';
 
-/** The plausible range for the memory of a Mac. */
 const fewestBytes = 2 ** 30;
 const mostBytes = 2 ** 44;
 
@@ -32,12 +31,11 @@ export function gpuBytesOf(line: string): number | undefined {
 export const wiredLimitFact = defineFact({
   name: 'wired-limit',
   from: [sysctl],
-  parse: ([answer]): Known<FactsWiredLimit> => {
-    const values = sysctlValues(answer, ['iogpu.wired_limit_mb']);
-    if (values.kind === 'unknown') return values;
-    const megabytes = wholeNumber(values.value[0]);
-    return megabytes === undefined ? garbled(answer, 'did not print a number of megabytes') : known({ megabytes });
-  },
+  parse: ([answer]): Known<FactsWiredLimit> =>
+    andThen(sysctlValues(answer, ['iogpu.wired_limit_mb']), (values) => {
+      const megabytes = wholeNumber(values[0]);
+      return megabytes === undefined ? garbled(answer, 'did not print a number of megabytes') : known({ megabytes });
+    }),
   source: 'sysctl iogpu.wired_limit_mb',
   text: ({ megabytes }) =>
     megabytes === 0 ? 'the macOS default' : `${megabytes} MB (${memoryText(megabytes * 2 ** 20)})`,
@@ -47,14 +45,13 @@ export const wiredLimitFact = defineFact({
 export const swapFact = defineFact({
   name: 'swap',
   from: [sysctl],
-  parse: ([answer]): Known<FactsSwap> => {
-    const values = sysctlValues(answer, ['vm.swapusage']);
-    if (values.kind === 'unknown') return values;
-    const [, used] = / used = (\d{1,8}\.\d{2})M /.exec(values.value[0] ?? '') ?? [];
-    return used === undefined
-      ? garbled(answer, 'did not print the swap space in use')
-      : known({ usedMegabytes: Math.round(Number(used)) });
-  },
+  parse: ([answer]): Known<FactsSwap> =>
+    andThen(sysctlValues(answer, ['vm.swapusage']), (values) => {
+      const [, used] = / used = (\d{1,8}\.\d{2})M /.exec(values[0] ?? '') ?? [];
+      return used === undefined
+        ? garbled(answer, 'did not print the swap space in use')
+        : known({ usedMegabytes: Math.round(Number(used)) });
+    }),
   source: 'sysctl vm.swapusage',
   text: ({ usedMegabytes }) => `${memoryText(usedMegabytes * 2 ** 20)} in use`,
 });

@@ -27,7 +27,6 @@ const codes = {
   },
 } satisfies RuleCodes;
 
-/** A wired memory limit in words. */
 export const limitText = (megabytes: number): string => (megabytes === 0 ? 'the macOS default' : `${megabytes} MB`);
 
 /** A limit that was lost at a boot is not an error while the keeper is about to set it again. */
@@ -58,7 +57,6 @@ export const wiredLimit = defineNodeRule(codes, ({ name, facts }, { desired }) =
   return { code, detail, hint };
 });
 
-/** Nodes on which nothing can be started because of their swap. */
 export const swap = defineNodeRule(
   {
     'memory/swap-in-use': {

@@ -24,7 +24,6 @@ export const sshConnection = probe(
   1_024,
 );
 
-/** `ifconfig -a`. */
 const ifconfig = probe('ifconfig', [tool.ifconfig, '-a'], 5_000, 262_144);
 
 /** The DHCP packets of the cables' interfaces, from `ipconfig getpacket`. @see ipconfig(8) */

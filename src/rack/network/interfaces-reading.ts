@@ -15,10 +15,8 @@ const interfaceName = /^en\d{1,4}$/;
  * @returns undefined if the node's hardware ports are unknown, or none has such a name: then the list is cut off or in
  * another language
  */
-export function thunderboltInterfaces(facts: Facts): ReadonlyMap<number, string> | undefined {
-  const ports = read(facts, hardwarePortsFact);
-  if (ports.kind === 'unknown') return undefined;
-  const found = ports.value.flatMap(({ port, device }): [number, string][] => {
+export function thunderboltInterfaces(facts: Facts | undefined): ReadonlyMap<number, string> | undefined {
+  const found = (readValue(facts, hardwarePortsFact) ?? []).flatMap(({ port, device }): [number, string][] => {
     const receptacle = /^Thunderbolt (\d{1,3})$/.exec(port)?.[1];
     return receptacle === undefined || !interfaceName.test(device) ? [] : [[Number(receptacle), device]];
   });

@@ -45,7 +45,8 @@ export const serviceAddressesFact = defineFact({
       if (read === undefined) return garbled(answer, 'described an unreadable network service');
       if (read === 'without-device') continue;
       const key = `${read.device} ${read.service}`;
-      if (!isSame(found.get(key) ?? read, read)) {
+      const before = found.get(key) ?? read;
+      if (before.method !== read.method || !isSameAddress(before, read)) {
         return garbled(answer, `described ${read.service} twice, with different addresses`);
       }
       found.set(key, read);
@@ -114,8 +115,8 @@ function addressOf(address: unknown, mask: unknown): Ipv4Address | undefined {
   return prefixLength === undefined ? undefined : { address, prefixLength };
 }
 
-const isSame = (one: ServiceAddress, other: ServiceAddress): boolean =>
-  one.method === other.method &&
+/** Compares the fixed addresses of two services, whatever their methods. */
+export const isSameAddress = (one: ServiceAddress, other: ServiceAddress): boolean =>
   one.router === other.router &&
   one.address?.address === other.address?.address &&
   one.address?.prefixLength === other.address?.prefixLength;

@@ -18,10 +18,10 @@ export function cableMethod(
 ): ServiceAddress['method'] | 'none' | 'unknown' {
   if (isLeftToKeeper(desired, facts)) return 'other';
   const services = readValue(facts, networkServicesFact);
-  const kept = readValue(facts, serviceAddressesFact);
-  if (services === undefined || kept === undefined) return 'unknown';
+  const addresses = readValue(facts, serviceAddressesFact);
+  if (services === undefined || addresses === undefined) return 'unknown';
   const service = services.find((one) => one.device === device && one.isEnabled);
-  return kept.find((one) => one.device === device && one.service === service?.name)?.method ?? 'none';
+  return addresses.find((one) => one.device === device && one.service === service?.name)?.method ?? 'none';
 }
 
 /**
@@ -34,7 +34,6 @@ export const isLeftToKeeper = ({ system }: Pick<DesiredFleet, 'system'>, facts: 
 /** People rename services, and macOS names services in the system language. Commands contain the name in quotes. */
 const safeName = /^[\p{L}\p{N}][\p{L}\p{N} ._/-]{0,63}$/u;
 
-/** True if a network service's name can be used unchanged in a command. */
 export const isSafeServiceName = (name: string): boolean => safeName.test(name);
 
 /**
@@ -79,7 +78,6 @@ export function thunderboltDevices(facts: Facts): Known<readonly string[]> {
   return known([...receptacles.values(), ...bridges.flatMap(({ device }) => device ?? [])]);
 }
 
-/** A cable's service that macOS tries before the service of another interface. */
 interface Misplaced {
   readonly service: NetworkService;
   /** The name of the next service that does not belong to a cable. */

@@ -12,7 +12,6 @@ export interface LaunchedRank {
   readonly folder: NodePath;
   readonly files: Readonly<Record<string, string>>;
   readonly environment: Readonly<Record<string, string>>;
-  /** The program and its arguments. */
   readonly words: readonly string[];
   /** A program in the run's folder, in base64; absent if the node has the program. */
   readonly upload?: { readonly name: string; readonly base64: string };

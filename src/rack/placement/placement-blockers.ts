@@ -89,7 +89,6 @@ export const lastStartFindings = (view: View): readonly Diagnostic[] =>
 
 const budgetOf = (rank: NodeRank | undefined): LaunchBudget | undefined => seenValue(seenValue(rank?.seen)?.budget);
 
-/** True if a node's budget is known and passes this test for one start of the placement. */
 function hasBudget(
   rank: NodeRank,
   that: (budget: LaunchBudget, takes: number) => boolean,
@@ -162,19 +161,17 @@ function roomOn(one: PlacementCase, node: string): string {
 
 const gibibytes = (bytes: number): string => (bytes / 2 ** 30).toFixed(1);
 
-/** The reason why a stop demands a restart, as a clause. */
 function markWords({ why, wiredBytes = 0, baselineBytes = 0 }: RebootMark): string {
   return why === 'kernel'
     ? 'a process survived SIGKILL'
     : `${gibibytes(wiredBytes)} GiB of memory remained wired (${gibibytes(baselineBytes)} GiB before any rank ran)`;
 }
 
-const markedNodes = ({ observation }: View, isMeant: (node: NodeName) => boolean) =>
+const markedNodes = ({ observation }: View, isIncluded: (node: NodeName) => boolean) =>
   Object.values(observation.nodes)
-    .filter(({ node }) => isMeant(node))
+    .filter(({ node }) => isIncluded(node))
     .flatMap(({ node, facts }) => (readValue(facts, rebootMarkFact) ?? []).map((mark) => ({ node, mark })));
 
-/** Nodes that must restart before anything is started there, and why. */
 export const rebootFindings = (view: View): readonly Diagnostic[] =>
   markedNodes(view, () => true).map(({ node, mark }) =>
     diagnose('mesh/reboot-mark', {
@@ -184,12 +181,10 @@ export const rebootFindings = (view: View): readonly Diagnostic[] =>
     }),
   );
 
-/** The nodes among these that need a restart before anything is started there. */
 export const markedAmong = (view: View, nodes: readonly NodeName[]): readonly NodeName[] => [
   ...new Set(markedNodes(view, (node) => nodes.includes(node)).map(({ node }) => node)),
 ];
 
-/** Blocks a start on nodes that need a restart and that this plan does not restart. */
 function rebootBlockers(view: View, { placement }: PlacementCase): readonly PlacementBlocker[] {
   const restarting = restartedNodes(view.goal);
   const marked = markedNodes(view, (node) => placement.nodes.includes(node) && !restarting.includes(node));
@@ -199,7 +194,6 @@ function rebootBlockers(view: View, { placement }: PlacementCase): readonly Plac
   });
 }
 
-/** Blocks a start on nodes with too much swap in use that this plan does not restart. */
 function swapBlockers(view: View, { placement }: PlacementCase): readonly PlacementBlocker[] {
   return placement.nodes.flatMap((node) => {
     const isRestarting = restartedNodes(view.goal).includes(node);

@@ -19,7 +19,7 @@ import { checkNotices } from './check/placement-checks.ts';
 import { drafterFindings, fallbackFindings, noStartFindings, startAdvice } from './check/placement-findings.ts';
 import { surveyPlacements } from './check/placement-survey.ts';
 import { leftGateways } from './endpoint/seen-gateways.ts';
-import { closeGateway, drainMs, type Gateway, openGateway } from './mesh/gateway-steps.ts';
+import { closeGateway, drainMs, type GatewayOnNode, openGateway } from './mesh/gateway-steps.ts';
 import {
   type MeshWork,
   meshStep,
@@ -69,7 +69,6 @@ import { orphanedRankAddress, placementProperties, serviceFileAddress } from './
 import { seenNames } from './state/seen-names.ts';
 import { lostRanks, survivorAddress, survivorsOf, voiceOf } from './state/survivors.ts';
 
-/** Readings for gates of starts and stops: every rank's state, and what starts need. */
 function* readings(view: View): Iterable<Reading> {
   for (const { desired, facts } of view.targets) {
     const node = desired.name;
@@ -154,7 +153,6 @@ function placementSteps(changes: readonly Change[], view: View): ResourceSteps {
 
 const isCheck = ({ act }: Step): boolean => act.kind === 'script' && act.name === 'check-account';
 
-/** Checks the accounts of all placements that start again before any of them is stopped. */
 function checkedFirst(all: readonly PlacementSteps[]): readonly PlacementSteps[] {
   const checks = all.flatMap(({ ending }) => ending.filter(isCheck)).map(({ id }) => id);
   return all.map((one) =>
@@ -213,7 +211,6 @@ const workOf = (one: PlacementCase): MeshWork => ({
   }),
 });
 
-/** The parts that a full start and a restart of single ranks share. */
 function startOf(one: PlacementCase, work: MeshWork, digest: Digest, view: View) {
   const { placement, mesh } = one;
   // Only explicit consent allows a start beyond the budget; otherwise a blocker prevents these steps.
@@ -228,18 +225,12 @@ function startOf(one: PlacementCase, work: MeshWork, digest: Digest, view: View)
   };
 }
 
-/** Closes the gateway of a published placement before any of its ranks is stopped. */
-function closingSteps(
-  one: PlacementCase,
-  reason: string,
-  { needs, view }: { readonly needs: readonly Step[]; readonly view: View },
-): readonly Step[] {
+function closingSteps(one: PlacementCase, reason: string, needs: readonly Step[], view: View): readonly Step[] {
   const terms = { reason, isAnswering: isAnswering(one, view), needs };
   return gatewaysToClose(one, view).flatMap((gateway) => closeGateway(workOf(one), gateway, terms));
 }
 
-/** The current gateways and those left from an earlier file. */
-function gatewaysToClose(one: PlacementCase, view: View): readonly Gateway[] {
+function gatewaysToClose(one: PlacementCase, view: View): readonly GatewayOnNode[] {
   const current = gatewaysOf(one);
   const left = leftOf(one.leftGateways, view).filter(
     (gateway) => !current.some(({ leader, port }) => leader === gateway.leader && port === gateway.port),
@@ -248,10 +239,9 @@ function gatewaysToClose(one: PlacementCase, view: View): readonly Gateway[] {
 }
 
 /** Gateways of an earlier file that a stop has to close; none if this run removes gateways, which closes them first. */
-const leftOf = (left: PlacementCase['leftGateways'], { goal }: View): readonly Gateway[] =>
+const leftOf = (left: PlacementCase['leftGateways'], { goal }: View): readonly GatewayOnNode[] =>
   removesGateways(goal) ? [] : left.map(({ leader, port }) => ({ leader, port, isLeft: true }));
 
-/** Opens the gateway after the proof of a start. */
 function openingSteps(one: PlacementCase, needs: readonly Step[]): readonly Step[] {
   return gatewaysOf(one).map((gateway) => openGateway(workOf(one), gateway, needs));
 }
@@ -267,7 +257,7 @@ function stopSteps(one: PlacementCase, view: View): readonly Step[] {
   const work = workOf(one);
   const ranks = [...seenRanks(mesh.ranks), ...orphanedRanks];
   const checks = one.comesBack === 'no' ? [] : checkAccounts(one, view);
-  const closing = closingSteps(one, 'it is stopped.', { needs: [], view });
+  const closing = closingSteps(one, 'it is stopped.', [], view);
   const isServing = mesh.state === 'serving';
   const terms = { isAnswering: isAnswering(one, view), isServing, seconds: 0, needs: closing, restarting };
   const stops = stopRanks(() => work, ranks, terms);
@@ -282,7 +272,6 @@ function stopSteps(one: PlacementCase, view: View): readonly Step[] {
   ];
 }
 
-/** Stops and removes orphaned ranks while the placement serves on its current nodes. */
 function tidySteps(one: PlacementCase): readonly Step[] {
   const work = workOf(one);
   const terms = { isAnswering: mayGiveToken(one.orphanedRanks), seconds: 0, needs: [] };
@@ -300,7 +289,7 @@ function startSteps(one: PlacementCase, next: Configured, waves: readonly StartW
   const seen = [...seenRanks(mesh.ranks), ...orphanedRanks];
   const draining = placement.publication === undefined ? 0 : drainMs;
   const seconds = Math.ceil((draining + orderlyGraceMs + placement.firstTokenMs) / 1_000);
-  const closing = closingSteps(one, 'it is being restarted.', { needs: puts, view });
+  const closing = closingSteps(one, 'it is being restarted.', puts, view);
   const needsOfStop = closing.length === 0 ? puts : closing;
   const stops = stopRanks(() => work, seen, { isAnswering: isAnswering(one, view), seconds, needs: needsOfStop });
   const removals = removeRanks(() => workOf(one), orphanedRanks, stops.length === 0 ? puts : stops);
@@ -332,7 +321,7 @@ function stopSurvivors(one: PlacementCase, ranks: readonly SeenOnNode[], view: V
   const work: MeshWork = { ...workOf(one), nodes, changes };
   // If a peer cannot be stopped, the others are stopped anyway.
   const workOn = (node: NodeName): MeshWork => ({ ...work, nodes: [node], changes: [propertyKey({ node, address })] });
-  const isAsked = ({ leader }: Gateway): boolean => view.targets.some(({ desired }) => desired.name === leader);
+  const isAsked = ({ leader }: GatewayOnNode): boolean => view.targets.some(({ desired }) => desired.name === leader);
   // An unobserved mesh may be answering, and a mesh that returned no token may only be busy.
   const mayAnswer =
     voiceOf(one) === 'unseen' || isAnswering(one, view) || ranks.some(({ seen }) => isLate(seen.record?.token));
@@ -412,7 +401,6 @@ export function proofOf({ placement, mesh }: PlacementCase, digest: Digest, { ob
 /** The check's service never runs this long. */
 const checkDeadlineMs = 120_000;
 
-/** The tests for a rank account that is not the SSH user. */
 function accountCheck(name: string, one: PlacementCase): Omit<AccountCheck, 'devices'> {
   const { placement, runtime, driver } = one;
   const digest = runtime?.digest;
@@ -426,7 +414,6 @@ function accountCheck(name: string, one: PlacementCase): Omit<AccountCheck, 'dev
   };
 }
 
-/** Before a restart stops anything, checks that each node has the rank account. */
 function checkAccounts(one: PlacementCase, { desired, observation }: View): readonly Step[] {
   const { transport, nodes } = one.placement;
   const name = desired.system.accounts.ranks;

@@ -131,7 +131,6 @@ const parseIbvDevices = (answer: Answer | undefined): Known<FactsRdmaDevices> =>
 /** True if macOS created the device for a Thunderbolt receptacle. */
 const isOfReceptacle = (name: string): boolean => /^rdma_en\d+$/.test(name);
 
-/** Every listed device, including those of other drivers. */
 function parseAllDevices(answer: Answer | undefined): Known<FactsRdmaDevices> {
   const alone = leftAlone(answer);
   if (alone !== undefined) return alone;

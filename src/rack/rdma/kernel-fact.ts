@@ -9,7 +9,7 @@ import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { tool } from '../../node/paths/node-paths.ts';
 import { probe } from '../../node/probes/probe.ts';
 import { rdmaKernelScript } from '../../node/probes/rdma-scripts.ts';
-import { defineFact, read } from '../fact.ts';
+import { defineFact, read, readValue } from '../fact.ts';
 import { servicesFact } from '../records/services-fact.ts';
 
 /** The RDMA driver's objects in the kernel, and their processes. Every observation reads both before a verbs tool runs. */
@@ -63,11 +63,8 @@ export const countObjects = (objects: readonly RdmaObject[]): FactsRdmaObjects =
 });
 
 function mayRankRun(facts: Facts): boolean {
-  const services = read(facts, servicesFact);
-  return (
-    services.kind === 'unknown' ||
-    services.value.some((service) => rankPlacement(service) !== undefined && mayRun(service))
-  );
+  const services = readValue(facts, servicesFact);
+  return services === undefined || services.some((one) => rankPlacement(one) !== undefined && mayRun(one));
 }
 
 /**

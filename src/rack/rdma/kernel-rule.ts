@@ -43,7 +43,6 @@ type Found = Finding<keyof typeof codes>;
 
 const nameOf = ({ program, pid }: RdmaProcess): string => `${escapeText(program)} (pid ${pid})`;
 
-/** The placement to which a rank's process belongs, found through its launchd service. */
 function placementOf({ facts }: ExaminedNode, { pid, group }: RdmaProcess): string | undefined {
   const services = readValue(facts, servicesFact);
   const service = services?.find((one) => one.pid !== undefined && (one.pid === pid || one.pid === group));

@@ -25,7 +25,6 @@ export type NodeRdma =
   | 'ready'
   | 'unknown';
 
-/** The RDMA state of a node, from its own facts only. */
 export function nodeRdma(node: ExaminedNode): NodeRdma {
   if (lacksThunderbolt5(node.facts)) return 'no-thunderbolt-5';
   if (isTooOldForRdma(node)) return 'macos-too-old';
@@ -59,7 +58,6 @@ interface LostPort {
   readonly far: LinkEnd;
 }
 
-/** The ports of a node that are down although their cables are as declared. */
 export function lostPorts(examination: Examination, node: ExaminedNode): readonly LostPort[] {
   if (nodeRdma(node) !== 'ready') return [];
   return node.ends.flatMap((end): LostPort[] => {

@@ -6,7 +6,6 @@ import { rdmaDevicesFact } from './devices-fact.ts';
 import { nodeRdma } from './receptacle-reading.ts';
 import { rdmaStateFact } from './state-fact.ts';
 
-/** Cabled targets that need RDMA but whose RDMA state is unknown. */
 function unobserved({ desired, examination, targets }: View): readonly UnobservedDependency[] {
   const isTarget = (name: string): boolean => targets.some((target) => target.desired.name === name);
   return examination.nodes
@@ -15,7 +14,6 @@ function unobserved({ desired, examination, targets }: View): readonly Unobserve
     .map(({ name: node, facts }) => ({ node, resource: 'rdma', text: unseen(facts) }));
 }
 
-/** The first unknown fact about RDMA. */
 function unseen(facts: Facts): string {
   const devices = read(facts, rdmaDevicesFact);
   if (read(facts, rdmaStateFact).kind === 'unknown') return 'whether RDMA is enabled';

@@ -1,4 +1,3 @@
-import { linkAddresses } from '../../desired/addresses.ts';
 import type { Severity } from '../../diagnostics/code-entry.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
@@ -10,10 +9,9 @@ import { macModel, neverHasRdma } from '../../model/macs.ts';
 import { type LinkEnd, linkEndText, type NodeName } from '../../model/node.ts';
 import { its, meshwright } from '../../model/text/command.ts';
 import { joinProse, named, type Prose, prose } from '../../model/text/prose.ts';
-import { leftBehind } from '../addresses/reading.ts';
+import { declaredAddress, leftBehind } from '../addresses/reading.ts';
 import { thunderboltFact } from '../cables/fact.ts';
 import { linkAt } from '../cabling/judge-cabling.ts';
-import { isSameEnd } from '../cabling/receptacle-view.ts';
 import { defineNodeRule, type Finding, type RuleCodes } from '../define-rule.ts';
 import { type Examination, type ExaminedNode, rdmaSeverity } from '../examination.ts';
 import { readValue } from '../fact.ts';
@@ -209,26 +207,25 @@ function portDown(
   place: string,
 ): Omit<Said, 'code'> {
   const far = troubles.flatMap(({ rdma }) => (rdma.kind === 'port-down' ? [rdma] : []));
-  const told = listText(far.map((one) => linkEndText(one.far)));
+  const ends = listText(far.map((one) => linkEndText(one.far)));
   const [ports, cables] = far.length === 1 ? ['RDMA port is', 'cable'] : ['RDMA ports are', 'cables'];
   if (far.some((one) => one.farRdma !== 'ready')) {
     const nodes = listText([...new Set(far.map((one) => one.far.node))]);
     return {
-      detail: `${place}: the ${ports} down; whether RDMA is enabled at ${told} is unknown.`,
+      detail: `${place}: the ${ports} down; whether RDMA is enabled at ${ends} is unknown.`,
       hint: withCommands(`Check the far end first. On ${nodes}`, ['rdma_ctl status']),
     };
   }
   const macs = macsToRestart(examination, node);
   const all = `Restart ${macs.length} Macs with one command, which covers all ports between them`;
   return {
-    detail: `${place}: the ${ports} down, although the ${cables} to ${told} ${far.length === 1 ? 'is' : 'are'} plugged in and RDMA is enabled at both ends.`,
+    detail: `${place}: the ${ports} down, although the ${cables} to ${ends} ${far.length === 1 ? 'is' : 'are'} plugged in and RDMA is enabled at both ends.`,
     hint: restart(macs.length === 2 ? `Restart both Macs, ${listText(macs)}` : all, macs),
   };
 }
 
 type Said = Pick<Found, 'code' | 'detail' | 'hint'>;
 
-/** Code, detail and hint for the receptacles of a node that have the same problem. */
 function saidOf(
   examination: Examination,
   node: ExaminedNode,
@@ -284,7 +281,6 @@ const ofReceptacles = (examination: Examination, node: ExaminedNode): readonly F
       }))
     : [];
 
-/** A Mac that can never use RDMA, whatever `rdma_ctl` prints. */
 function withoutThunderbolt5(node: ExaminedNode, severity: Severity): Found {
   const code = 'rdma/no-thunderbolt-5';
   const model = readValue(node.facts, hardwareFact)?.model;
@@ -310,10 +306,8 @@ function withoutThunderbolt5(node: ExaminedNode, severity: Severity): Found {
 }
 
 /** True if this model is known to have Thunderbolt 5. Then the hardware is not the reason for a missing device. */
-const isCapable = ({ facts }: ExaminedNode): boolean => {
-  const hardware = readValue(facts, hardwareFact);
-  return hardware !== undefined && macModel(hardware.model)?.thunderbolt === 5;
-};
+const isCapable = ({ facts }: ExaminedNode): boolean =>
+  macModel(readValue(facts, hardwareFact)?.model ?? '')?.thunderbolt === 5;
 
 function deviceHint(node: ExaminedNode): Prose {
   const doubt = isCapable(node) ? '' : '. If it still has no device after that, its hardware does not support RDMA';
@@ -360,7 +354,6 @@ function judge(examination: Examination, node: ExaminedNode): Found | readonly F
   }
 }
 
-/** RDMA devices that belong to no receptacle: reported, but never counted. */
 function otherDevices({ facts }: ExaminedNode): readonly Found[] {
   const found = readValue(facts, otherRdmaDevicesFact) ?? [];
   const detail = `This Mac also has ${found.map(escapeText).join(', ')}.`;
@@ -406,10 +399,6 @@ function actFor(facts: Facts, { end, rdma: { interfaceName } }: Trouble, address
   }
 }
 
-/** The address that the file gives to one end of a link; undefined until its network is allocated. */
-const settledAddress = (thunderbolt: DesiredFleet['thunderbolt'], end: LinkEnd): string | undefined =>
-  linkAddresses(thunderbolt).find((one) => isSameEnd(one.end, end))?.address;
-
 /**
  * Explains how a node's receptacles get fixed addresses: with apply if the file has a pool, or manually. The manual
  * commands use the real names of the network services and the allocated addresses, and create missing services first.
@@ -419,7 +408,7 @@ function addressHint(desired: DesiredFleet, { name, facts }: ExaminedNode, bare:
   const { thunderbolt } = desired;
   const isOurs = thunderbolt.pool !== undefined && adoptedDaemon(desired, facts) === undefined;
   const acts = bare.flatMap((one) => {
-    const address = isOurs ? settledAddress(thunderbolt, one.end) : 'ADDRESS';
+    const address = isOurs ? declaredAddress(thunderbolt, one.end) : 'ADDRESS';
     return address === undefined ? [] : [actFor(facts, one, address)];
   });
   const commands = acts.flatMap((one) => one.commands);

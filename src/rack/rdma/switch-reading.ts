@@ -56,20 +56,14 @@ const settingsSteps = (nodes: readonly string[]): readonly Prose[] => [
   prose`From this computer, when RDMA is on everywhere: ${meshwright('reboot', ...nodes)}`,
 ];
 
-/** A finding with its part of the repair order. */
-interface StagedFinding {
-  readonly finding: Diagnostic;
-  readonly stage: string;
-}
-
 /** Lists where a person has to switch RDMA on. Each node's macOS decides the place: see `hasRdmaInSettings`. */
-export function rdmaSwitches(troubles: readonly StagedFinding[], { nodes }: FleetObservation): RdmaSwitches {
+export function rdmaSwitches(
+  troubles: readonly { readonly finding: Diagnostic; readonly stage: string }[],
+  { nodes }: FleetObservation,
+): RdmaSwitches {
   const due = troubles.filter(({ stage }) => stage === 'rdma-switch');
   const names = due.flatMap(({ finding }) => subjectNodes(finding.subject));
-  const isInSettings = (name: string): boolean => {
-    const facts = nodes[name]?.facts;
-    return facts !== undefined && hasRdmaInSettings(facts);
-  };
+  const isInSettings = (name: string): boolean => hasRdmaInSettings(nodes[name]?.facts);
   const [here, there] = [names.filter((name) => !isInSettings(name)), names.filter(isInSettings)];
   return {
     ...(here.length === 0 ? {} : { recovery: { nodes: here, steps: recoverySteps(here) } }),

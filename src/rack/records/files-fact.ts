@@ -1,16 +1,16 @@
 import type { InstalledFile } from '../../model/facts/fact-values.ts';
 import { allKnown, andThen, type Known, known, unknown } from '../../model/known.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
-import { type FoundSeal, type KeptSeals, readKeptSeals, type SealList } from '../../node/probes/kept.ts';
-import { keptFiles } from '../../node/probes/kept-scripts.ts';
+import { type FoundSeal, readSeals, type SealList, type SealRecords } from '../../node/probes/stored-records.ts';
+import { installedFiles } from '../../node/probes/stored-records-scripts.ts';
 import { defineFact, eachOnce } from '../fact.ts';
 
 /** The files that were installed on the node, each compared with its seal: checksum, size and mode. */
 export const filesFact = defineFact({
   name: 'files',
-  from: [keptFiles],
+  from: [installedFiles],
   parse: ([answer]): Known<readonly InstalledFile[]> =>
-    andThen(readKeptSeals(answer), (seals) => {
+    andThen(readSeals(answer), (seals) => {
       const files = seals.files.map(
         (seal) => fileOf(seal, seals) ?? garbled(answer, `printed an unreadable seal ${seal.id}`),
       );
@@ -22,7 +22,7 @@ export const filesFact = defineFact({
 });
 
 /** `undefined` if the seal is invalid. */
-function fileOf({ fields }: FoundSeal, { sums, modes }: KeptSeals): Known<InstalledFile> | undefined {
+function fileOf({ fields }: FoundSeal, { sums, modes }: SealRecords): Known<InstalledFile> | undefined {
   const { path = '', digest = '', cksum = '', mode = '', there } = fields;
   const isSeal = /^\/[^\0]{1,1023}$/.test(path) && /^[0-9a-f]{64}$/.test(digest) && /^[0-7]{3,4}$/.test(mode);
   if (!isSeal || !/^\d{1,10} \d{1,15}$/.test(cksum)) return undefined;
@@ -33,7 +33,7 @@ function fileOf({ fields }: FoundSeal, { sums, modes }: KeptSeals): Known<Instal
       return unknown('no-privilege', `${path} cannot be read by this user.`);
     case 'yes': {
       const name = path.slice(1);
-      const now = [lookedAt(sums, /^(\d+ \d+) (.+)$/, name), lookedAt(modes, /^(\d+) (.+)$/, name)];
+      const now = [entryOf(sums, /^(\d+ \d+) (.+)$/, name), entryOf(modes, /^(\d+) (.+)$/, name)];
       if (now.includes(undefined)) return unknown('failed', `The current state of ${path} could not be read.`);
       return known({ path, digest, state: now[0] === cksum && now[1] === mode ? 'intact' : 'changed' });
     }
@@ -43,7 +43,7 @@ function fileOf({ fields }: FoundSeal, { sums, modes }: KeptSeals): Known<Instal
 }
 
 /** The value for a file, from lines of a value and a name; `undefined` unless there is exactly one. */
-function lookedAt(list: SealList | undefined, form: RegExp, name: string): string | undefined {
+function entryOf(list: SealList | undefined, form: RegExp, name: string): string | undefined {
   const own = (list?.lines ?? []).map((line) => form.exec(line)).filter((match) => match?.[2] === name);
   return own.length === 1 ? own[0]?.[1] : undefined;
 }

@@ -16,7 +16,6 @@ const otherHead = /^(?:odd|(?:service|answer|suspended) [A-Za-z0-9._-]{1,255} \d
 /** True if a record is a gateway's status, among the records of launchd services. */
 export const isGatewayStatus = (head: string): boolean => statusHead.test(head);
 
-/** The status that each of our loaded gateways reports. */
 export const gatewaysFact = defineFact({
   name: 'gateways',
   from: [launchdServices],
@@ -133,7 +132,6 @@ function countsOf(value: unknown): GatewayCounts | undefined {
   return { ...optional(counts, 'sinceEpochSeconds'), ...whole, firstToken, generating: later };
 }
 
-/** The numbers under these keys; undefined if one is missing. */
 function numbersOf<K extends string>(object: JsonObject, keys: readonly K[]): Readonly<Record<K, number>> | undefined {
   const entries = keys.map((key) => [key, numberOf(object, key)] as const);
   return entries.every(([, value]) => value !== undefined)

@@ -5,8 +5,8 @@ import type { Answer } from '../../model/probe.ts';
 import { isUuid } from '../../node/answers/grammar.ts';
 import { sysctlValues } from '../../node/answers/printed-values.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
-import { type JobProcess, readKept } from '../../node/probes/kept.ts';
-import { keptRecords } from '../../node/probes/kept-scripts.ts';
+import { type JobProcess, readStoredRecords } from '../../node/probes/stored-records.ts';
+import { storedRecords } from '../../node/probes/stored-records-scripts.ts';
 import { sysctl } from '../../node/probes/sysctl.ts';
 import { defineFact } from '../fact.ts';
 import { fieldsText } from './leases-fact.ts';
@@ -19,19 +19,20 @@ type Fields = NodeJob['fields'];
  */
 export const jobsFact = defineFact({
   name: 'jobs',
-  from: [keptRecords, sysctl],
+  from: [storedRecords, sysctl],
   parse: ([answer, boot]): Known<readonly NodeJob[]> => {
     const jobOf = ({ key, fields }: NodeJob, processes: Known<readonly JobProcess[]>): Known<NodeJob> => {
       const job = fieldsOf(fields);
       if (job === undefined) return garbled(answer, `printed unreadable fields of job ${key}`);
       return mapKnown(stateOf(key, fields, processes, boot), (state) => ({ key, fields: { ...job, state } }));
     };
-    return andThen(readKept(answer), ({ jobs, processes }) => allKnown(jobs.map((job) => jobOf(job, processes))));
+    return andThen(readStoredRecords(answer), ({ jobs, processes }) =>
+      allKnown(jobs.map((job) => jobOf(job, processes))),
+    );
   },
   text: (jobs) => jobs.map(({ key, fields }) => `${key}: ${fieldsText(fields)}`),
 });
 
-/** A job's fields, without its PID. */
 function fieldsOf({ pid: _pid, progress, ...fields }: Fields): Fields | undefined {
   if (fields['exit'] !== undefined && !/^\d{1,3}$/.test(fields['exit'])) return undefined;
   if (progress === undefined) return fields;

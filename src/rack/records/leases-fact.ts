@@ -1,6 +1,6 @@
 import { type Known, mapKnown } from '../../model/known.ts';
-import { readKept } from '../../node/probes/kept.ts';
-import { keptRecords } from '../../node/probes/kept-scripts.ts';
+import { readStoredRecords } from '../../node/probes/stored-records.ts';
+import { storedRecords } from '../../node/probes/stored-records-scripts.ts';
 import { defineFact } from '../fact.ts';
 
 /** The lease that a run has on the node, or had when it died. Fields: `run`, `token`, `owner`, `verb`, `heartbeat`, … */
@@ -11,8 +11,8 @@ export interface NodeLease {
 /** The node's lease. It has no fields if the run died while taking the lease. */
 export const leasesFact = defineFact({
   name: 'leases',
-  from: [keptRecords],
-  parse: ([answer]): Known<readonly NodeLease[]> => mapKnown(readKept(answer), ({ leases }) => leases),
+  from: [storedRecords],
+  parse: ([answer]): Known<readonly NodeLease[]> => mapKnown(readStoredRecords(answer), ({ leases }) => leases),
   text: (leases) => leases.map(({ fields }) => fieldsText(fields)),
 });
 

@@ -1,6 +1,6 @@
 import type { LaunchdService } from '../../model/facts/daemons.ts';
 import { andThen, type Known, unknown } from '../../model/known.ts';
-import { parseLaunchctlPrint } from '../../node/answers/launchd.ts';
+import { isLoaded, parseLaunchctlPrint } from '../../node/answers/launchd.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { readRecords } from '../../node/answers/records.ts';
 import { launchdServices } from '../../node/probes/launchd-services.ts';
@@ -30,9 +30,9 @@ export const servicesFact = defineFact({
           found.splice(-1, 1, behind === undefined ? last : { ...last, behind });
           continue;
         }
-        const [, label = '', code] = /^service ([A-Za-z0-9._-]{1,255}) (\d{1,3})$/.exec(head) ?? [];
+        const [, label = '', code = ''] = /^service ([A-Za-z0-9._-]{1,255}) (\d{1,3})$/.exec(head) ?? [];
         if (label === '') return garbled(answer, 'printed a record that is not a service');
-        if (code !== '0' && !isNotLoaded(code, lines)) {
+        if (code !== '0' && isLoaded(code, lines) !== false) {
           return unknown('failed', `launchctl print of ${label} exited with ${code}.`);
         }
         const print = code === '0' ? parseLaunchctlPrint(lines) : ({ state: 'not-loaded' } as const);
@@ -59,12 +59,7 @@ export const unreadableState = (label: string): Known<never> =>
 /** No program answers, or the program does not speak HTTP. A timeout (28) decides nothing. @see curl(1), EXIT CODES */
 const othersExits: readonly string[] = ['1', '7', '8', '52', '56'];
 
-/** The placements behind a gateway; undefined if unknown. */
 function behindOf(exit: string, lines: readonly string[]): readonly string[] | undefined {
   if (exit !== '0') return othersExits.includes(exit) ? [] : undefined;
   return lines.every((line) => /^[A-Za-z0-9._-]{1,255}$/.test(line)) ? lines : undefined;
 }
-
-/** Exit 113 with `Could not find service "LABEL" in domain for system`. */
-const isNotLoaded = (code: string | undefined, lines: readonly string[]): boolean =>
-  code === '113' && lines.some((line) => line.startsWith('Could not find service '));

@@ -4,8 +4,8 @@ import { given } from '../../model/given.ts';
 import { andThen, type Known, known } from '../../model/known.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
-import { type FoundSeal, listOr, readKeptSeals } from '../../node/probes/kept.ts';
-import { keptFiles } from '../../node/probes/kept-scripts.ts';
+import { type FoundSeal, listOr, readSeals } from '../../node/probes/stored-records.ts';
+import { installedFiles } from '../../node/probes/stored-records-scripts.ts';
 import { defineFact } from '../fact.ts';
 
 /** The number of entries in a tree, and of those that changed after the tree was sealed. */
@@ -20,9 +20,9 @@ interface TreeCount {
  */
 export const treesFact = defineFact({
   name: 'trees',
-  from: [keptFiles],
+  from: [installedFiles],
   parse: ([answer]): Known<readonly ObservedTree[]> =>
-    andThen(readKeptSeals(answer), (seals) => {
+    andThen(readSeals(answer), (seals) => {
       const found: ObservedTree[] = [];
       for (const seal of seals.trees) {
         const { current, ...sealed } = seal.fields;
@@ -51,7 +51,6 @@ export const treesFact = defineFact({
     trees.map((one) => `${one.kind} ${one.name} ${one.digest} ${one.state}${one.isCurrent ? ', current version' : ''}`),
 });
 
-/** The files that the keeper or `models verify` found wrong. */
 function wrongIn(sealed: FoundSeal['fields']): readonly string[] | undefined {
   const wrong = Object.entries(sealed).flatMap(([key, path]) => (key.startsWith('wrong.') ? [path] : []));
   return wrong.length === 0 ? undefined : wrong;

@@ -23,7 +23,6 @@ export const treesOf = (
     all.filter((one) => one.kind === kind && one.name === name && one.state !== 'staged'),
   );
 
-/** A runtime's or model's address. */
 export const treeAddress = (kind: TreeId['kind'], name: string): Addressed => addressed({ kind, name });
 
 /** `wrong contents in a.bin (found on 2026-11-20)`; undefined if nothing was hashed and found wrong. */
@@ -35,6 +34,5 @@ export function wrongText({ wrongFiles, foundAtEpochSeconds: at }: ObservedTree)
   return `wrong contents in ${escapeText(files)}${found}`;
 }
 
-/** True if exactly this version is present and intact. */
 export const isIntact = (trees: readonly ObservedTree[], { digest }: TreeId): boolean =>
   trees.some((one) => one.digest === shortDigest(digest) && one.state === 'intact');

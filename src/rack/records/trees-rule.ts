@@ -20,7 +20,6 @@ const codes = {
   },
 } satisfies RuleCodes;
 
-/** Nodes on which a model of the file was hashed and has wrong files. */
 export const damagedModels = defineNodeRule(codes, ({ name: node, facts }, { desired }) =>
   (readValue(facts, treesFact) ?? []).flatMap((tree) => {
     const wrong = tree.kind === 'model' ? wrongText(tree) : undefined;
@@ -42,7 +41,6 @@ const jobCodes = {
 /** A job that only serves or hashes a published model does not prepare it. */
 const preparing = ['adopt-model', 'fetch-model', 'verify-model'];
 
-/** Nodes on which a job gets a model of the file, with the bytes that it has. */
 export const preparedModels = defineNodeRule(jobCodes, ({ name: node, facts }, { desired }) =>
   (readValue(facts, jobsFact) ?? []).flatMap(({ fields }) => {
     const { name: job = '', tree = '', state, done, total, until } = fields;

@@ -14,7 +14,7 @@ import { nodeSettings } from '../../node/probes/node-settings.ts';
 import { probe } from '../../node/probes/probe.ts';
 import { defineNodeRule } from '../define-rule.ts';
 import { defineFact, read, readValue } from '../fact.ts';
-import { defineSetting, wish } from './define-setting.ts';
+import { defineSetting, settingProperty } from './define-setting.ts';
 import { sh } from './scripts.generated.ts';
 
 const spotlightScript = `trap "kill -9 \\$! 2>/dev/null; wait; exit 142" ALRM HUP TERM
@@ -48,7 +48,7 @@ type OnOff = 'on' | 'off';
 const stopped =
   (observedOf: (facts: Facts) => Known<OnOff>, words: Readonly<Record<OnOff, string>>) =>
   ({ system }: DesiredFleet, { facts }: { readonly facts: Facts }) =>
-    wish<OnOff>({
+    settingProperty<OnOff>({
       desired: system.backgroundServices === 'stop' ? 'off' : undefined,
       observed: observedOf(facts),
       words: (value) => words[value],
@@ -130,7 +130,7 @@ done`;
 export const spotlight = defineSetting({
   kind: 'spotlight',
   fact: volumes,
-  wishes: stopped(spotlightState, { on: 'indexes the disk', off: 'indexes nothing' }),
+  properties: stopped(spotlightState, { on: 'indexes the disk', off: 'indexes nothing' }),
   script: { name: 'stop-spotlight', text: () => sh.stopSpotlight({}) },
   args: () => ({}),
   before: {
@@ -174,7 +174,7 @@ const tmutil = pathWord(tool.tmutil);
 export const timeMachine = defineSetting({
   kind: 'time-machine',
   fact: backups,
-  wishes: stopped((facts) => read(facts, backups), {
+  properties: stopped((facts) => read(facts, backups), {
     on: 'makes automatic backups',
     off: 'makes no automatic backups',
   }),
@@ -210,22 +210,20 @@ const overrideStates: Readonly<Record<string, OnOff>> = { disabled: 'off', true:
 const agentStates = defineFact({
   name: 'photos-analysis',
   from: [nodeSettings],
-  parse: ([answer]): Known<FactsPhotosAgents> => {
-    const said = settingAnswer(answer, 'photos');
-    if (said.kind === 'unknown') return said;
-    const { code, lines } = said.value;
-    const overrides = lines.map((line) => /^\s*"([^"]+)" => (\w+)$/.exec(line) ?? []);
-    const words = photosAgents.map((agent) => overrides.filter(([, label]) => label === agent));
-    const isClear = words.every(
-      (all) => all.length <= 1 && all.every(([, , word = '']) => Object.hasOwn(overrideStates, word)),
-    );
-    if (code !== '0' || !isClear || overrides.some((one) => one.length === 0)) {
-      return garbled(answer, 'printed no readable overrides of the user');
-    }
-    return known(
-      photosAgents.map((agent, at) => ({ agent, state: overrideStates[words[at]?.[0]?.[2] ?? ''] ?? 'on' })),
-    );
-  },
+  parse: ([answer]): Known<FactsPhotosAgents> =>
+    andThen(settingAnswer(answer, 'photos'), ({ code, lines }) => {
+      const overrides = lines.map((line) => /^\s*"([^"]+)" => (\w+)$/.exec(line) ?? []);
+      const words = photosAgents.map((agent) => overrides.filter(([, label]) => label === agent));
+      const isClear = words.every(
+        (all) => all.length <= 1 && all.every(([, , word = '']) => Object.hasOwn(overrideStates, word)),
+      );
+      if (code !== '0' || !isClear || overrides.some((one) => one.length === 0)) {
+        return garbled(answer, 'printed no readable overrides of the user');
+      }
+      return known(
+        photosAgents.map((agent, at) => ({ agent, state: overrideStates[words[at]?.[0]?.[2] ?? ''] ?? 'on' })),
+      );
+    }),
   source: 'launchctl print-disabled user/$(id -u)',
   text: (agents) => [agents.map(({ agent, state }) => `${agent} ${state}`)],
 });
@@ -264,7 +262,7 @@ changed`;
 export const photosAnalysis = defineSetting({
   kind: 'photos-analysis',
   fact: agentStates,
-  wishes: stopped(photosState, { on: 'can analyze photos', off: 'does not analyze photos' }),
+  properties: stopped(photosState, { on: 'can analyze photos', off: 'does not analyze photos' }),
   script: { name: 'stop-photos-analysis', text: stopPhotosAnalysis },
   args: () => ({}),
   before: {
@@ -281,7 +279,6 @@ done`,
   },
 });
 
-/** Nodes on which a background service uses the disk although the file wants it stopped. */
 export const backgroundServices = defineNodeRule(
   {
     'background/on': {

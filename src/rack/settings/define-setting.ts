@@ -12,19 +12,21 @@ import { type ObservedTarget, type Property, perTarget, type Resource } from '..
 import type { ResourceKind } from '../resource-kind.ts';
 
 /** One property of a setting on one node. `reason` is the key in the file; `part` distinguishes several properties. */
-export type Wish = Pick<Property, 'desired' | 'observed' | 'from' | 'to' | 'reason'> & { readonly part?: AddressPart };
+export type SettingProperty = Pick<Property, 'desired' | 'observed' | 'from' | 'to' | 'reason'> & {
+  readonly part?: AddressPart;
+};
 
 /** Expresses the desired and the observed value in the same words; empty if no value is desired. */
-export const wish = <T extends Json>({
+export const settingProperty = <T extends Json>({
   words,
   desired,
   observed,
   ...rest
-}: Omit<Wish, 'desired' | 'observed' | 'from' | 'to'> & {
+}: Omit<SettingProperty, 'desired' | 'observed' | 'from' | 'to'> & {
   readonly desired: T | undefined;
   readonly observed: Known<T>;
   readonly words: (value: T) => string;
-}): readonly Wish[] => (desired === undefined ? [] : [{ ...rest, ...compared(desired, observed, words) }]);
+}): readonly SettingProperty[] => (desired === undefined ? [] : [{ ...rest, ...compared(desired, observed, words) }]);
 
 /** The commands with which `uninstall` restores a Mac's value from before the first change. */
 export interface Before {
@@ -50,7 +52,7 @@ interface SettingParts<F extends FactDefinition, S extends ScriptName> {
   readonly kind: ResourceKind;
   readonly fact: F;
   /** The desired properties on a node; empty if the file does not set them. */
-  readonly wishes: (fleet: DesiredFleet, target: ObservedTarget) => readonly Wish[];
+  readonly properties: (fleet: DesiredFleet, target: ObservedTarget) => readonly SettingProperty[];
   /** The script. Its text depends on the file and on the properties to change. */
   readonly script: { readonly name: S; readonly text: (args: ScriptArgs[S]) => string };
   readonly args: (fleet: DesiredFleet, made: readonly Property[]) => ScriptArgs[S];
@@ -61,9 +63,9 @@ interface SettingParts<F extends FactDefinition, S extends ScriptName> {
 
 /** Splits a setting into its fact, script, baseline value, and the resource that enforces the file's value. */
 export function defineSetting<F extends FactDefinition, S extends ScriptName>(parts: SettingParts<F, S>) {
-  const { kind, fact, wishes, script, args, deadlineMs = 60_000, before } = parts;
+  const { kind, fact, properties, script, args, deadlineMs = 60_000, before } = parts;
   const propertiesOf = (fleet: DesiredFleet, target: ObservedTarget): readonly Property[] =>
-    wishes(fleet, target).map(({ part, ...rest }) => ({
+    properties(fleet, target).map(({ part, ...rest }) => ({
       node: target.desired.name,
       ...addressed({ kind, ...given({ part }) }),
       ...rest,

@@ -1,5 +1,5 @@
 import type { FactsFirewall } from '../../model/documents.generated.ts';
-import { type Known, known } from '../../model/known.ts';
+import { andThen, type Known, known } from '../../model/known.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
@@ -8,7 +8,7 @@ import { pathWord, tool } from '../../node/paths/node-paths.ts';
 import { nodeSettings } from '../../node/probes/node-settings.ts';
 import { defineNodeRule } from '../define-rule.ts';
 import { defineFact, read, readValue } from '../fact.ts';
-import { defineSetting, wish } from './define-setting.ts';
+import { defineSetting, settingProperty } from './define-setting.ts';
 import { sh } from './scripts.generated.ts';
 
 declare module '../../model/node-script.ts' {
@@ -41,22 +41,21 @@ const isState = (text: string): text is keyof typeof states => Object.hasOwn(sta
 const fact = defineFact({
   name: 'firewall',
   from: [nodeSettings],
-  parse: ([answer]): Known<FactsFirewall> => {
-    const said = settingAnswer(answer, 'firewall');
-    if (said.kind === 'unknown') return said;
-    const [line = '', ...more] = said.value.lines;
-    const [, word, number] = /^Firewall is ([a-z -]+)\. \(State = (\d)\)$/.exec(line) ?? [];
-    const state = `${word} ${number}`;
-    if (said.value.code !== '0' || more.length > 0 || !isState(state))
-      return garbled(answer, 'printed no state of the firewall');
-    if (state !== 'enabled 1') return known(states[state]);
-    const all = settingAnswer(answer, 'block-all');
-    if (all.kind === 'unknown') return all;
-    const text = `${all.value.code} ${all.value.lines.join('\n')}`;
-    const [, blocksAll] = /^0 Firewall has block all state set to (enabled|disabled)\.$/.exec(text) ?? [];
-    if (blocksAll === undefined) return garbled(answer, 'did not print whether the firewall blocks everything');
-    return known(blocksAll === 'enabled' ? 'blocks-all' : 'on');
-  },
+  parse: ([answer]): Known<FactsFirewall> =>
+    andThen(settingAnswer(answer, 'firewall'), (said) => {
+      const [line = '', ...more] = said.lines;
+      const [, word, number] = /^Firewall is ([a-z -]+)\. \(State = (\d)\)$/.exec(line) ?? [];
+      const state = `${word} ${number}`;
+      if (said.code !== '0' || more.length > 0 || !isState(state))
+        return garbled(answer, 'printed no state of the firewall');
+      if (state !== 'enabled 1') return known(states[state]);
+      const all = settingAnswer(answer, 'block-all');
+      if (all.kind === 'unknown') return all;
+      const text = `${all.value.code} ${all.value.lines.join('\n')}`;
+      const [, blocksAll] = /^0 Firewall has block all state set to (enabled|disabled)\.$/.exec(text) ?? [];
+      if (blocksAll === undefined) return garbled(answer, 'did not print whether the firewall blocks everything');
+      return known(blocksAll === 'enabled' ? 'blocks-all' : 'on');
+    }),
   source: 'socketfilterfw --getglobalstate',
   text: (state) => (state === 'blocks-all' ? 'blocks everything' : state),
 });
@@ -73,8 +72,8 @@ export const firewall = {
   ...defineSetting({
     kind: 'firewall',
     fact,
-    wishes: ({ system }, { facts }) =>
-      wish<FactsFirewall>({
+    properties: ({ system }, { facts }) =>
+      settingProperty<FactsFirewall>({
         desired: system.firewall === 'disabled' ? 'off' : undefined,
         observed: read(facts, fact),
         words: (value) => (value === 'blocks-all' ? 'blocks everything' : value),

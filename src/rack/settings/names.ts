@@ -1,6 +1,6 @@
 import { parsedJson } from '../../model/digest.ts';
 import type { FactsNames } from '../../model/documents.generated.ts';
-import { type Known, known, mapKnown } from '../../model/known.ts';
+import { andThen, type Known, known, mapKnown } from '../../model/known.ts';
 import type { AddressPart } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
@@ -10,7 +10,7 @@ import { pathWord, tool } from '../../node/paths/node-paths.ts';
 import { nodeSettings } from '../../node/probes/node-settings.ts';
 import { defineNodeRule } from '../define-rule.ts';
 import { defineFact, read, readValue } from '../fact.ts';
-import { defineSetting, wish } from './define-setting.ts';
+import { defineSetting, settingProperty } from './define-setting.ts';
 import { sh } from './scripts.generated.ts';
 
 declare module '../../model/node-script.ts' {
@@ -45,13 +45,11 @@ const keys = [
 const fact = defineFact({
   name: 'names',
   from: [nodeSettings],
-  parse: ([answer]): Known<FactsNames> => {
-    const said = settingAnswer(answer, 'names');
-    if (said.kind === 'unknown') return said;
-    const { code, lines } = said.value;
-    const found = code === '0' ? namesOf(lines.join('\n')) : undefined;
-    return found ?? garbled(answer, 'described no names');
-  },
+  parse: ([answer]): Known<FactsNames> =>
+    andThen(settingAnswer(answer, 'names'), ({ code, lines }) => {
+      const found = code === '0' ? namesOf(lines.join('\n')) : undefined;
+      return found ?? garbled(answer, 'described no names');
+    }),
   source: 'plutil -extract System json -o - /Library/Preferences/SystemConfiguration/preferences.plist',
   text: ({ computerName, localHostName, hostName }) => [
     [`computer ${computerName ?? 'not set'}`, `Bonjour ${localHostName ?? 'not set'}`, `host ${hostName ?? 'not set'}`],
@@ -63,11 +61,7 @@ function namesOf(text: string): Known<FactsNames> | undefined {
   const system = asObject(root?.['System']);
   const hosts = asObject(asObject(root?.['Network'])?.['HostNames']);
   if (system === undefined || hosts === undefined) return undefined;
-  const texts = [
-    ['computerName', system['ComputerName']],
-    ['localHostName', hosts['LocalHostName']],
-    ['hostName', system['HostName']],
-  ] as const;
+  const texts = keys.map(({ key, tool: word }) => [key, (key === 'localHostName' ? hosts : system)[word]] as const);
   const there = texts.filter(([, name]) => name !== undefined && name !== '');
   return there.every(([, name]) => typeof name === 'string') ? known(Object.fromEntries(there)) : undefined;
 }
@@ -76,7 +70,6 @@ const scutil = pathWord(tool.scutil);
 
 const toolKeys = keys.map(({ tool: word }) => word).join(' ');
 
-/** Prints each name that is set, after its key. */
 const readBefore = `for n in ${toolKeys}; do
   if o=$(${scutil} --get "$n" 2>&1); then
     printf '%s %s\\n' "$n" "$o"
@@ -114,9 +107,9 @@ export const names = {
   ...defineSetting({
     kind: 'names',
     fact,
-    wishes: ({ system }, { desired: { name: node }, facts }) =>
+    properties: ({ system }, { desired: { name: node }, facts }) =>
       keys.flatMap(({ key, part }) =>
-        wish<string>({
+        settingProperty<string>({
           part,
           desired: system.computerName && node,
           observed: mapKnown(read(facts, fact), (seen) => seen[key] ?? ''),

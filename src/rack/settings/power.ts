@@ -2,7 +2,7 @@ import { withCommands } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { FactsPower } from '../../model/documents.generated.ts';
 import { given } from '../../model/given.ts';
-import { type Known, known, mapKnown, seenValue } from '../../model/known.ts';
+import { andThen, type Known, known, mapKnown, seenValue } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
@@ -12,7 +12,7 @@ import { pathWord, tool } from '../../node/paths/node-paths.ts';
 import { probe } from '../../node/probes/probe.ts';
 import { defineNodeRule } from '../define-rule.ts';
 import { defineFact, read, readValue } from '../fact.ts';
-import { defineSetting, wish } from './define-setting.ts';
+import { defineSetting, settingProperty } from './define-setting.ts';
 import { sh } from './scripts.generated.ts';
 
 /** `pmset -g custom`: power settings by power source. */
@@ -44,18 +44,17 @@ declare module '../resource-kind.ts' {
 const fact = defineFact({
   name: 'power',
   from: [pmsetCustom, pmsetCap],
-  parse: ([custom, cap]): Known<FactsPower> => {
-    const settings = settingsOnMains(custom);
-    if (settings.kind === 'unknown') return settings;
-    const sleepMinutes = wholeNumber(settings.value.get('sleep'));
-    const diskSleepMinutes = wholeNumber(settings.value.get('disksleep'));
-    if (sleepMinutes === undefined || diskSleepMinutes === undefined) {
-      return garbled(custom, 'printed no sleep times for mains power');
-    }
-    const restart = restartOf(settings.value.get('autorestart'), custom, cap);
-    if (restart.kind === 'unknown') return restart;
-    return known({ sleepMinutes, diskSleepMinutes, restartAfterPowerLoss: restart.value });
-  },
+  parse: ([custom, cap]): Known<FactsPower> =>
+    andThen(settingsOnMains(custom), (settings) => {
+      const sleepMinutes = wholeNumber(settings.get('sleep'));
+      const diskSleepMinutes = wholeNumber(settings.get('disksleep'));
+      if (sleepMinutes === undefined || diskSleepMinutes === undefined) {
+        return garbled(custom, 'printed no sleep times for mains power');
+      }
+      const restart = restartOf(settings.get('autorestart'), custom, cap);
+      if (restart.kind === 'unknown') return restart;
+      return known({ sleepMinutes, diskSleepMinutes, restartAfterPowerLoss: restart.value });
+    }),
   text: ({ sleepMinutes, diskSleepMinutes, restartAfterPowerLoss: restart }) => {
     const words = restart === 'unsupported' ? 'cannot restart' : restart ? 'restarts' : 'stays off';
     return `sleeps ${minutesText(sleepMinutes)}, disk ${minutesText(diskSleepMinutes)}, ${words} after a power cut`;
@@ -115,7 +114,6 @@ const sleepWords = (minutes: number): string => (minutes === 0 ? 'never sleeps' 
 const restartWords = (restarts: boolean): string =>
   restarts ? 'starts by itself after a power cut' : 'stays off after a power cut';
 
-/** The settings that differ from the file, in words and as arguments of pmset. */
 function differences(wanted: DesiredFleet['power'], seen: FactsPower): readonly (readonly [string, string])[] {
   const { sleepMinutes, restartAfterPowerLoss: restart } = wanted;
   const { sleepMinutes: seenMinutes, restartAfterPowerLoss: seenRestart } = seen;
@@ -135,19 +133,19 @@ export const power = {
   ...defineSetting({
     kind: 'power',
     fact,
-    wishes: ({ power: { sleepMinutes, restartAfterPowerLoss: restart } }, { facts }) => {
+    properties: ({ power: { sleepMinutes, restartAfterPowerLoss: restart } }, { facts }) => {
       const seen = read(facts, fact);
       // `doctor` reports a Mac without this setting; there is nothing to keep.
       const isAble = seenValue(seen)?.restartAfterPowerLoss !== 'unsupported';
       return [
-        ...wish({
+        ...settingProperty({
           part: 'sleep',
           desired: sleepMinutes,
           observed: mapKnown(seen, (value) => value.sleepMinutes),
           words: sleepWords,
           reason: `power.sleep: ${sleepMinutes === 0 ? 'never' : sleepMinutes}`,
         }),
-        ...wish({
+        ...settingProperty({
           part: 'restart-after-power-loss',
           desired: isAble ? restart : undefined,
           observed: mapKnown(seen, (value) => value.restartAfterPowerLoss === true),

@@ -1,4 +1,4 @@
-import { type Known, known } from '../../model/known.ts';
+import { andThen, type Known, known } from '../../model/known.ts';
 import { isLoaded } from '../../node/answers/launchd.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { settingAnswer } from '../../node/answers/setting-answer.ts';
@@ -13,13 +13,12 @@ import { defineFact, readValue } from '../fact.ts';
 const fact = defineFact({
   name: 'remote-login',
   from: [nodeSettings],
-  parse: ([answer]): Known<'on' | 'off'> => {
-    const print = settingAnswer(answer, 'remote-login');
-    if (print.kind === 'unknown') return print;
-    const loaded = isLoaded(print.value.code, print.value.lines);
-    if (loaded === undefined) return garbled(answer, 'printed an unreadable state of Remote Login');
-    return known(loaded ? 'on' : 'off');
-  },
+  parse: ([answer]): Known<'on' | 'off'> =>
+    andThen(settingAnswer(answer, 'remote-login'), ({ code, lines }) => {
+      const loaded = isLoaded(code, lines);
+      if (loaded === undefined) return garbled(answer, 'printed an unreadable state of Remote Login');
+      return known(loaded ? 'on' : 'off');
+    }),
   source: 'launchctl print system/com.openssh.sshd',
   text: (state) => state,
 });

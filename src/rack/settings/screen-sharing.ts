@@ -1,6 +1,6 @@
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { FactsScreenSharing } from '../../model/documents.generated.ts';
-import { type Known, known, mapKnown, seenValue } from '../../model/known.ts';
+import { andThen, type Known, known, mapKnown, seenValue } from '../../model/known.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { isLoaded, overrideOf } from '../../node/answers/launchd.ts';
@@ -11,7 +11,7 @@ import { pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import { nodeSettings, screenSharingLabel } from '../../node/probes/node-settings.ts';
 import { defineNodeRule } from '../define-rule.ts';
 import { defineFact, read } from '../fact.ts';
-import { defineSetting, wish } from './define-setting.ts';
+import { defineSetting, settingProperty } from './define-setting.ts';
 import { sh } from './scripts.generated.ts';
 
 declare module '../../model/node-script.ts' {
@@ -40,22 +40,20 @@ function wordsOf({ isLoaded: isOn, isLoadedAtBoot }: FactsScreenSharing): Screen
 const fact = defineFact({
   name: 'screen-sharing',
   from: [nodeSettings],
-  parse: ([answer]): Known<FactsScreenSharing> => {
-    const print = settingAnswer(answer, 'screen-sharing');
-    if (print.kind === 'unknown') return print;
-    const disabled = settingAnswer(answer, 'override');
-    if (disabled.kind === 'unknown') return disabled;
-    const loaded = isLoaded(print.value.code, print.value.lines);
-    const override = overrideOf(screenSharingLabel, disabled.value.code, disabled.value.lines);
-    return loaded === undefined || override === undefined
-      ? garbled(answer, 'printed an unreadable state of Screen Sharing')
-      : known({ isLoaded: loaded, isLoadedAtBoot: override === 'enabled' });
-  },
+  parse: ([answer]): Known<FactsScreenSharing> =>
+    andThen(settingAnswer(answer, 'screen-sharing'), (print) => {
+      const disabled = settingAnswer(answer, 'override');
+      if (disabled.kind === 'unknown') return disabled;
+      const loaded = isLoaded(print.code, print.lines);
+      const override = overrideOf(screenSharingLabel, disabled.value.code, disabled.value.lines);
+      return loaded === undefined || override === undefined
+        ? garbled(answer, 'printed an unreadable state of Screen Sharing')
+        : known({ isLoaded: loaded, isLoadedAtBoot: override === 'enabled' });
+    }),
   source: 'launchctl print system/com.apple.screensharing',
   text: wordsOf,
 });
 
-/** The desired state; undefined if the file does not set it. */
 const wanted = ({ system }: DesiredFleet): ScreenSharingWords | undefined =>
   system.screenSharing && (system.screenSharing === 'enabled' ? 'on' : 'off');
 
@@ -83,8 +81,8 @@ export const screenSharing = {
   ...defineSetting({
     kind: 'screen-sharing',
     fact,
-    wishes: (fleet, { facts }) =>
-      wish({
+    properties: (fleet, { facts }) =>
+      settingProperty({
         desired: wanted(fleet),
         observed: mapKnown(read(facts, fact), wordsOf),
         words: (value) => value,

@@ -8,7 +8,7 @@ import { pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import { nodeSettings } from '../../node/probes/node-settings.ts';
 import { defineNodeRule } from '../define-rule.ts';
 import { defineFact, read, readValue } from '../fact.ts';
-import { defineSetting, wish } from './define-setting.ts';
+import { defineSetting, settingProperty } from './define-setting.ts';
 import { sh } from './scripts.generated.ts';
 
 declare module '../../model/node-script.ts' {
@@ -50,8 +50,8 @@ export const updates = {
   ...defineSetting({
     kind: 'updates',
     fact,
-    wishes: (fleet, { facts }) =>
-      wish<'on' | 'off'>({
+    properties: (fleet, { facts }) =>
+      settingProperty<'on' | 'off'>({
         desired: isUnwanted(fleet) ? 'off' : undefined,
         observed: read(facts, fact),
         words: (value) => (value === 'on' ? 'macOS updates itself' : 'macOS does not update itself'),

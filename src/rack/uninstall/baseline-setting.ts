@@ -7,8 +7,8 @@ import { andThen, type Known, known, mapKnown } from '../../model/known.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { below, pathWord, place, tool } from '../../node/paths/node-paths.ts';
-import { readKept } from '../../node/probes/kept.ts';
-import { keptRecords } from '../../node/probes/kept-scripts.ts';
+import { readStoredRecords } from '../../node/probes/stored-records.ts';
+import { storedRecords } from '../../node/probes/stored-records-scripts.ts';
 import { posixCksum } from '../../node/put-file.ts';
 import { defineFact, read } from '../fact.ts';
 import { wiredLimitFact } from '../memory/fact.ts';
@@ -60,10 +60,10 @@ export const comparedKeys: readonly string[] = baselineValues
 /** The state of the node before the first run changed anything, as recorded by that run. */
 export const baselineFact = defineFact({
   name: 'baseline',
-  from: [keptRecords],
+  from: [storedRecords],
   parse: ([answer]): Known<Baseline> =>
-    andThen(readKept(answer), (kept) => {
-      const { values, daemons } = kept.baseline;
+    andThen(readStoredRecords(answer), (records) => {
+      const { values, daemons } = records.baseline;
       const isAsked = ({ key }: { readonly key: string }): boolean => baselineValues.some((one) => one.key === key);
       if (!values.every(isAsked)) return garbled(answer, 'printed an unexpected value');
       return known({ values: baselineValues.flatMap(({ key }) => values.filter((one) => one.key === key)), daemons });

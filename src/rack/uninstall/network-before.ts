@@ -15,12 +15,11 @@ import type { Answer } from '../../model/probe.ts';
 import { receptacleDevices } from '../addresses/reading.ts';
 import { bridgePreferencesFact } from '../bridge/fact.ts';
 import { read } from '../fact.ts';
-import { serviceAddressesFact } from '../network/service-addresses-fact.ts';
+import { isSameAddress, serviceAddressesFact } from '../network/service-addresses-fact.ts';
 import { networkServicesFact } from '../network/services-fact.ts';
 
 type Restoration = ScriptArgs['restore-network'];
 
-/** The network as it was before the first change. */
 interface NetworkBefore {
   readonly services: readonly NetworkService[];
   readonly addresses: readonly ServiceAddress[];
@@ -47,7 +46,6 @@ function networkBefore(baseline: Baseline): Known<NetworkBefore> {
   );
 }
 
-/** The three parts of a network, or the first unknown part. */
 const networkOf = (
   services: Known<readonly NetworkService[]>,
   addresses: Known<readonly ServiceAddress[]>,
@@ -88,27 +86,16 @@ function orderOf({ before, services }: Beside, made: readonly string[]): readonl
 
 /** Manual addresses to restore. Our addresses are not restored, even if the baseline has them. */
 function manualOf({ before, addresses, devices, isOurs }: Beside): Restoration['manual'] {
-  return before.addresses.flatMap(({ service, device, method, address, router }) => {
-    const now = addresses.find((one) => one.service === service);
-    const isSame = now?.method === 'manual' && isSameAddress(now, { address, router });
+  return before.addresses.flatMap((one) => {
+    const { service, device, method, address, router } = one;
+    const now = addresses.find((other) => other.service === service);
+    const isSame = now?.method === 'manual' && isSameAddress(now, one);
     const isTheirs = method === 'manual' && address !== undefined && devices.includes(device) && !isOurs(address);
     const over = router === undefined ? {} : { router };
     return isTheirs && now !== undefined && !isSame ? [{ ...address, ...over, service, device }] : [];
   });
 }
 
-const isSameAddress = (one: Setup, other: Setup): boolean =>
-  one.address?.address === other.address?.address &&
-  one.address?.prefixLength === other.address?.prefixLength &&
-  one.router === other.router;
-
-/** A manual address of a service. */
-interface Setup {
-  readonly address?: Ipv4Address | undefined;
-  readonly router?: string | undefined;
-}
-
-/** The differences from the baseline, in words, with the values to restore. */
 function differenceOf(beside: Beside) {
   const { before, services } = beside;
   const known = before.services.map(({ name }) => name);
@@ -133,7 +120,6 @@ function differenceOf(beside: Beside) {
   return { words, restoration: { ...given({ bridge }), made, switched, manual, order } };
 }
 
-/** The differences between a node's network and its baseline, in the parts that apply changes. */
 export function networkDifference(
   { facts }: { readonly facts: Facts },
   baseline: Baseline,
@@ -153,7 +139,6 @@ export function networkDifference(
   );
 }
 
-/** True if the baseline has the network. */
 export const hasNetworkBefore = (baseline: Baseline): boolean => networkBefore(baseline).kind === 'known';
 
 const isNeither = (method: ServiceAddress['method']): boolean => method === 'other' || method === 'off';

@@ -37,9 +37,9 @@ import { networkDifference, servicesOfOtherMethods } from './network-before.ts';
 import { tracesFact } from './traces-fact.ts';
 import {
   daemonAddress,
-  keptAccounts,
   modelTrees,
   otherServices,
+  remainingAccounts,
   uninstallAddress,
   uninstallProperties,
   valueAddress,
@@ -53,14 +53,12 @@ interface Node {
   readonly fleet: DesiredFleet;
   readonly target: ObservedTarget;
   readonly goal: UninstallGoal;
-  /** The properties that change on this node. */
   readonly makes: readonly Property[];
 }
 
 const at = ({ makes }: Node, { address }: Addressed): Property | undefined =>
   makes.find((one) => one.address === address);
 
-/** The script that sets one property, if the property changes. */
 function scriptFor(
   node: Node,
   address: Addressed,
@@ -111,7 +109,7 @@ function clearSteps(node: Node): readonly Step[] {
 }
 
 function accountSteps(node: Node, needs: readonly Step[]): readonly Step[] {
-  const names = seenValue(keptAccounts(node.target.facts));
+  const names = seenValue(remainingAccounts(node.target.facts));
   const call = { name: 'remove-accounts', args: { names: names ?? [] } } as const;
   return names === undefined
     ? []
@@ -139,10 +137,10 @@ function nodeSteps(node: Node): readonly Step[] {
   return [...seen, { ...step, class: 'once' }];
 }
 
-const isMeant = ({ desired }: ObservedTarget, { nodes }: UninstallGoal): boolean => nodes.includes(desired.name);
+const isIncluded = ({ desired }: ObservedTarget, { nodes }: UninstallGoal): boolean => nodes.includes(desired.name);
 
 const targetsOf = ({ targets }: View, goal: UninstallGoal): readonly ObservedTarget[] =>
-  targets.filter((target) => isMeant(target, goal));
+  targets.filter((target) => isIncluded(target, goal));
 
 /** If the interfaces of the receptacles are unknown, an address of ours may remain undetected. */
 const unseenReceptacles = (
@@ -160,7 +158,7 @@ export const uninstall = (goal: UninstallGoal): Resource => ({
   kind,
   after: ['identity', 'sudo', 'placement', 'link-address', 'keeper'],
   ...perTarget(
-    (fleet, target) => (isMeant(target, goal) ? uninstallProperties(fleet, target, goal) : []),
+    (fleet, target) => (isIncluded(target, goal) ? uninstallProperties(fleet, target, goal) : []),
     (fleet, target, makes) => nodeSteps({ fleet, target, goal, makes }),
   ),
   // While a part is unobserved, it is unknown whether everything is gone.
@@ -176,9 +174,9 @@ export const uninstall = (goal: UninstallGoal): Resource => ({
 
 /** The size in bytes of the models that remain on a node, if the file has their sizes; undefined if none remain. */
 function modelBytes({ models }: DesiredFleet, { facts }: ObservedTarget): number | undefined {
-  const kept = modelTrees(readValue(facts, treesFact) ?? []);
-  if (kept.length === 0) return undefined;
-  const sizes = kept.map(({ name }) => models.find((one) => one.name === name)?.files ?? []);
+  const trees = modelTrees(readValue(facts, treesFact) ?? []);
+  if (trees.length === 0) return undefined;
+  const sizes = trees.map(({ name }) => models.find((one) => one.name === name)?.files ?? []);
   return sizes.flat().reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 }
 
@@ -226,7 +224,6 @@ function takenWords({ facts }: ObservedTarget): readonly string[] {
   return [`RDMA objects of ${taken} of ${limit} starts, no longer counted: restart this Mac before the next apply`];
 }
 
-/** Access that a person installed. */
 function accessWords({ facts }: ObservedTarget): readonly string[] {
   const { hasKey = true, hasSudoers = true } = readValue(facts, tracesFact) ?? {};
   const hasRule = !hasSudoers && readValue(facts, sudoFact) === 'allowed';
@@ -269,7 +266,6 @@ function handsWords({ facts }: ObservedTarget): readonly string[] {
   ];
 }
 
-/** Everything that remains on each node, and what only a person can undo. */
 const uninstallNotices = (view: View, targets: readonly ObservedTarget[], goal: UninstallGoal): readonly Diagnostic[] =>
   targets.flatMap((target) => {
     // If nothing of ours is left, there is nothing to report.

@@ -1,14 +1,13 @@
 import type { Traces } from '../../model/facts/node-records.ts';
 import { type Known, mapKnown } from '../../model/known.ts';
-import { readKept } from '../../node/probes/kept.ts';
-import { keptRecords } from '../../node/probes/kept-scripts.ts';
+import { readStoredRecords } from '../../node/probes/stored-records.ts';
+import { storedRecords } from '../../node/probes/stored-records-scripts.ts';
 import { defineFact } from '../fact.ts';
 
-/** Everything that meshwright has stored on the node, including its access. */
 export const tracesFact = defineFact({
   name: 'traces',
-  from: [keptRecords],
-  parse: ([answer]): Known<Traces> => mapKnown(readKept(answer), ({ traces }) => traces),
+  from: [storedRecords],
+  parse: ([answer]): Known<Traces> => mapKnown(readStoredRecords(answer), ({ traces }) => traces),
   text: ({ hasFolder, trees, hasSudoers, hasKey }) => [
     [
       ...(hasFolder ? ['folder'] : []),

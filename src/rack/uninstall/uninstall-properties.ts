@@ -18,12 +18,10 @@ import { baselineFact, baselineValues } from './baseline-setting.ts';
 import { hasNetworkBefore, networkDifference } from './network-before.ts';
 import { tracesFact } from './traces-fact.ts';
 
-/** What an uninstallation restores and deletes. */
 type Extent = Pick<GoalOf<'uninstall'>, 'restore' | 'models'>;
 
 const reason = 'uninstall';
 
-/** The addresses of the properties that concern a whole node. */
 export const uninstallAddress = {
   services: addressed({ kind: 'uninstall', part: 'services' }),
   jobs: addressed({ kind: 'uninstall', part: 'jobs' }),
@@ -44,7 +42,6 @@ const orNone = (words: readonly string[]): string => (words.length === 0 ? 'none
 
 type About = Pick<Property, 'node' | 'reason'>;
 
-/** A property that should be empty. */
 function emptied(about: About, address: Addressed, observed: Known<readonly string[]>): Property {
   return { ...about, ...address, ...compared([], observed, orNone) };
 }
@@ -61,12 +58,11 @@ const runningJobs = (facts: Facts): Known<readonly string[]> =>
   );
 
 /** Our accounts that still have files on the node. An account whose record macOS keeps has no files. */
-export const keptAccounts = (facts: Facts): Known<readonly string[]> =>
+export const remainingAccounts = (facts: Facts): Known<readonly string[]> =>
   mapKnown(read(facts, accountsFact), ({ made, begun }) =>
     [...new Set([...made.map(({ name }) => name), ...begun])].toSorted(),
   );
 
-/** Published models of a node, in any state. */
 export const modelTrees = (trees: readonly ObservedTree[]): readonly ObservedTree[] =>
   trees.filter(({ kind, state }) => kind === 'model' && state !== 'staged');
 
@@ -152,8 +148,6 @@ const traceWords = ({ hasFolder, hasSudoers, hasKey }: Traces): readonly string[
   ...(hasKey ? ['key'] : []),
 ];
 
-/** The properties of the baseline. Unknown values do not affect the others. */
-
 /** Everything to remove or restore on one node, with the access last. */
 export function uninstallProperties(fleet: DesiredFleet, target: ObservedTarget, extent: Extent): readonly Property[] {
   const { desired, facts } = target;
@@ -168,7 +162,7 @@ export function uninstallProperties(fleet: DesiredFleet, target: ObservedTarget,
     emptied(about, uninstallAddress.services, otherServices(facts)),
     emptied(about, uninstallAddress.jobs, runningJobs(facts)),
     treesProperty(about, facts, extent),
-    emptied(about, uninstallAddress.accounts, keptAccounts(facts)),
+    emptied(about, uninstallAddress.accounts, remainingAccounts(facts)),
     {
       ...about,
       ...uninstallAddress.access,

@@ -4,8 +4,8 @@ import { andThen, type Known, known, mapKnown } from '../../../model/known.ts';
 import { wholeNumber } from '../../../node/answers/grammar.ts';
 import { garbled, readText } from '../../../node/answers/read-answer.ts';
 import { type NodeRecord, readRecords } from '../../../node/answers/records.ts';
-import { keptFiles } from '../../../node/probes/kept-scripts.ts';
 import { modelCopies } from '../../../node/probes/model-copies.ts';
+import { installedFiles } from '../../../node/probes/stored-records-scripts.ts';
 import { defineFact } from '../../fact.ts';
 
 const layouts = ['hub', 'exo', 'lmstudio', 'ollama', 'llamacpp', 'named'] as const;
@@ -19,7 +19,7 @@ const layouts = ['hub', 'exo', 'lmstudio', 'ollama', 'llamacpp', 'named'] as con
  */
 export const modelCopiesFact = defineFact({
   name: 'model-copies',
-  from: [modelCopies, keptFiles],
+  from: [modelCopies, installedFiles],
   parse: ([answer, files]): Known<FactsModelCopies> => {
     // An observation that searches for no model finds none. Nothing is known of a node whose answers did not arrive.
     if (answer === undefined && files !== undefined)

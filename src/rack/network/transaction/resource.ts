@@ -20,7 +20,6 @@ import type { ResourceKind } from '../../resource-kind.ts';
 import { interfacesFact } from '../interfaces-fact.ts';
 import { transactionsFact } from './fact.ts';
 
-/** A resource that changes interfaces. */
 interface Touching {
   readonly kind: ResourceKind;
   readonly propertiesOf: (fleet: DesiredFleet, target: ObservedTarget) => readonly Property[];

@@ -30,7 +30,7 @@ function endText({ state, fields: { since, seconds } }: NodeTransaction): string
   return `The node rolls it back ${at} (by its own clock), unless a run confirms it first.`;
 }
 
-function told(node: string, transaction: NodeTransaction): Finding<keyof typeof codes> {
+function changeFinding(node: string, transaction: NodeTransaction): Finding<keyof typeof codes> {
   const { run = 'unknown', by, step } = transaction.fields;
   const who = by === undefined ? '' : ` (${escapeText(by)})`;
   const own = `${node}/`;
@@ -48,5 +48,5 @@ function told(node: string, transaction: NodeTransaction): Finding<keyof typeof 
 
 /** Unconfirmed network changes. The observed network of such a node is valid only until the change is rolled back. */
 export const unconfirmedChange = defineNodeRule(codes, ({ name, facts }) =>
-  (readValue(facts, transactionsFact) ?? []).map((one) => told(name, one)),
+  (readValue(facts, transactionsFact) ?? []).map((one) => changeFinding(name, one)),
 );

@@ -24,13 +24,10 @@ import { sh } from './scripts.generated.ts';
 interface TouchedNetwork {
   readonly services: readonly string[];
   readonly bridge?: string;
-  /** True if it changes the order of the services. */
   readonly isOrder?: boolean;
-  /** Interfaces whose addresses it changes. */
   readonly devices: readonly string[];
 }
 
-/** Determines what a script touches, from its arguments only. */
 export function touchedNetwork(call: NetworkCall): TouchedNetwork {
   switch (call.name) {
     case 'remove-bridge':
@@ -59,7 +56,7 @@ export function touchedNetwork(call: NetworkCall): TouchedNetwork {
  * `members NAME` prints the members of a bridge, `inets NAME` the addresses of an interface with their masks, without the
  * self-assigned ones (169.254), which come and go. `order` prints the names of all services, one per line.
  */
-const lookFunctions = `members() {
+const observeFunctions = `members() {
   ${pathWord(tool.ifconfig)} "$1" 2>/dev/null | ${pathWord(tool.awk)} '$1 == "member:" { print $2 }'
 }
 inets() {
@@ -84,7 +81,7 @@ const seenFunction = `seen() {
  */
 const saveLines = ({ services, bridge, devices, isOrder = false }: TouchedNetwork): string =>
   [
-    lookFunctions,
+    observeFunctions,
     seenFunction,
     `must cp ${pathWord(tool.cp)} -p ${preferences} "$q/preferences.plist"`,
     ...services.map((name, at) => `if x=$(seen ${quote(name)} 2>/dev/null); then write "$q/service.${at}" "$x$N"; fi`),
@@ -105,7 +102,7 @@ const saveLines = ({ services, bridge, devices, isOrder = false }: TouchedNetwor
  */
 function serviceLines({ services }: TouchedNetwork): readonly string[] {
   const networksetup = pathWord(tool.networksetup);
-  const told = services.map(
+  const switches = services.map(
     (name, at) => `if [ -e "$w/service.${at}" ]; then
     case $(${pathWord(tool.cat)} "$w/service.${at}") in
       (Disabled*) switched ${quote(name)} Disabled off ;;
@@ -125,7 +122,7 @@ function serviceLines({ services }: TouchedNetwork): readonly string[] {
   return [
     ...removed,
     `${pathWord(tool.cp)} -p "$w/preferences.plist" ${preferences}.meshwright && ${pathWord(tool.mv)} -f ${preferences}.meshwright ${preferences} || z=1`,
-    ...told,
+    ...switches,
   ];
 }
 
@@ -179,7 +176,7 @@ const rounds = 5;
  */
 export const restoreText = (touched: TouchedNetwork): string => `{
 w=\${0%/*}
-${lookFunctions}
+${observeFunctions}
 isline() {
   while IFS= read -r x; do
     if [ "$x" = "$1" ] || [ "$x" = "*$1" ]; then return 0; fi
@@ -217,7 +214,6 @@ exit 0
 
 const receptacleOf = (hardwarePort: string): number => Number(hardwarePort.replace(/^\D+/, ''));
 
-/** The pattern for all lines about the receptacle of a hardware port. */
 const atReceptacle = (hardwarePort: string): string => `${quote(`address ${receptacleOf(hardwarePort)} `)}*`;
 
 const withAddress = (address: string): string => `address' '*${quote(` ${address} `)}*`;
@@ -342,13 +338,11 @@ export const settleTransaction = ({ run }: ScriptArgs['settle-transaction']): st
   `${putback}
 ${sh.settleTransaction({ ...values, run })}`;
 
-/** One transaction of one run. */
 export interface TransactionNote {
   readonly fence: Fence;
   readonly note: ScriptNote;
 }
 
-/** A network change that needs a confirmation. */
 export interface TransactionRequest extends TransactionNote {
   readonly call: NetworkCall;
   /** After this many seconds without a confirmation, the node rolls the change back. */
@@ -380,7 +374,6 @@ ${putback}
 ${sh.changeNetwork({ ...values, ...netValues, restore: restoreText(touched), known: known.join('') })}`;
 }
 
-/** The second half of a transaction. */
 export const confirmChange = ({ fence, note }: TransactionNote): string =>
   `${putback}
 ${sh.confirmChange({ ...values, transaction: `${fence.run} ${fence.token} ${note.step}` })}`;

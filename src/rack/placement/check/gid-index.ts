@@ -1,4 +1,3 @@
-import { linkAddresses } from '../../../desired/addresses.ts';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import { refused } from '../../../drivers/contract/checks.ts';
@@ -10,13 +9,12 @@ import type { Facts, NodeObservation } from '../../../model/facts/fact-values.ts
 import { type Known, known, unknown } from '../../../model/known.ts';
 import { alike, listText } from '../../../model/lists.ts';
 import { type LinkEnd, linkEndText, type NodeName } from '../../../model/node.ts';
-import { isSameEnd } from '../../cabling/receptacle-view.ts';
+import { declaredAddress } from '../../addresses/reading.ts';
 import { readValue } from '../../fact.ts';
 import { adoptedDaemon } from '../../foreign-daemon/reading.ts';
 import { thunderboltInterfaces } from '../../network/interfaces-reading.ts';
 import { rdmaPortsFact } from '../../rdma/devices-fact.ts';
 
-/** An end from which ranks send. */
 interface SendingEnd {
   readonly end: LinkEnd;
   readonly device: string;
@@ -34,7 +32,7 @@ function sendingEnd(fleet: DesiredFleet, facts: Facts, end: LinkEnd, needed: num
   const ports = readValue(facts, rdmaPortsFact);
   const mapped = ports?.find((one) => one.device === device)?.gids.filter(({ ipv4 }) => ipv4 !== undefined) ?? [];
   const isOurs = thunderbolt.pool !== undefined && adoptedDaemon(fleet, facts) === undefined;
-  const own = linkAddresses(thunderbolt).find((one) => isSameEnd(one.end, end))?.address;
+  const own = declaredAddress(thunderbolt, end);
   const settled = mapped.find(({ ipv4 }) => !isOurs || ipv4 === own);
   return {
     end,

@@ -13,6 +13,7 @@ import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
 import type { Facts, NodeObservation } from '../../../model/facts/fact-values.ts';
 import type { FitVerdict, NodeFit } from '../../../model/fit.ts';
 import { given } from '../../../model/given.ts';
+import { listText } from '../../../model/lists.ts';
 import type { ModelShape } from '../../../model/model-shape.ts';
 import type { NodeName } from '../../../model/node.ts';
 import { placementSubject, subjectNodes } from '../../../model/subject.ts';
@@ -21,7 +22,6 @@ import { layoutText } from '../../../model/text/units.ts';
 import { receptacleDevices } from '../../addresses/reading.ts';
 import { isInStayingBridge } from '../../addresses/resource.ts';
 import { bootSessionFact } from '../../boot/fact.ts';
-import { listWords } from '../../cabling/cabling-text.ts';
 import type { FleetObservation } from '../../examination.ts';
 import { readValue } from '../../fact.ts';
 import { restartedNodes, returningPlacements } from '../../goal.ts';
@@ -38,7 +38,6 @@ import { checkedMac, namesBy } from '../state/seen-names.ts';
 import { fleetAsItStays, roomWords } from '../state/staying.ts';
 import { gidFindings } from './gid-index.ts';
 
-/** A node's facts; undefined if it was not observed. */
 type FactsOf = (node: NodeName) => Facts | undefined;
 
 const noFacts: FactsOf = () => undefined;
@@ -51,7 +50,6 @@ function reportedBytes(facts: Facts | undefined): number | undefined {
   return said.length === 0 ? undefined : Math.min(...said);
 }
 
-/** The nodes' memory and their GPUs' limits, as far as observed. */
 function seenMemories({ nodes }: DesiredFleet, factsOf: FactsOf): SeenMemories {
   const entries = nodes.map(({ name }) => {
     const facts = factsOf(name);
@@ -65,7 +63,6 @@ function seenMemories({ nodes }: DesiredFleet, factsOf: FactsOf): SeenMemories {
   return Object.fromEntries(entries);
 }
 
-/** The memory needs of every node with a placement, next to its observed memory. */
 export const fleetMemory = (fleet: DesiredFleet, observation?: FleetObservation): readonly NodeFit[] =>
   fitPlacements(
     fleet,
@@ -129,9 +126,7 @@ function isReportedAlready(
   if (!hasTrait(codes[code], 'mixed-macos')) return false;
   const isSame = (one: Diagnostic): boolean =>
     hasTrait(one, 'mixed-macos') || (severity !== 'error' && hasTrait(one, 'mixed-builds'));
-  return findings.some(
-    (one) => isSame(one) && subjectNodes(one.subject).some((name) => nodes.some((node) => node === name)),
-  );
+  return findings.some((one) => isSame(one) && nodes.some((node) => subjectNodes(one.subject).includes(node)));
 }
 
 /**
@@ -188,7 +183,6 @@ function returningCases(view: View) {
     });
 }
 
-/** Blockers for starts, and for stops that a start follows. */
 export const checkBlockers = (view: View): readonly Blocker[] =>
   [...checkedCases(view), ...returningCases(view)].flatMap(({ placement, leader, findings }) =>
     findings
@@ -199,7 +193,6 @@ export const checkBlockers = (view: View): readonly Blocker[] =>
       }),
   );
 
-/** A blocker for a whole placement's start, at one of its nodes. */
 export const startBlocker = <Code extends string>(
   { name, nodes }: DesiredPlacement,
   { code, node, action }: Pick<Blocker, 'node' | 'action'> & { readonly code: Code },
@@ -208,13 +201,11 @@ export const startBlocker = <Code extends string>(
   peers: nodes.filter((other) => other !== node),
 });
 
-/** Warnings and notices about placements to start. */
 export const checkNotices = (view: View): readonly Diagnostic[] =>
   checkedCases(view).flatMap(({ placement, findings }) =>
     findings.filter(({ severity }) => severity !== 'error').map((finding) => checkDiagnostic(placement, finding)),
   );
 
-/** Problems with splitting a placement's model by tensors over its nodes. */
 function tensorFindings(
   { sharding, nodes, roles }: DesiredPlacement,
   shape: ModelShape | undefined,
@@ -317,14 +308,14 @@ export function bridgedLinks(
   if (held.length === 0) return [];
   const where = held.map(({ node, receptacles }) => {
     const word = receptacles.length === 1 ? 'receptacle' : 'receptacles';
-    return `${word} ${listWords(receptacles.map(String))} of ${node}`;
+    return `${word} ${listText(receptacles.map(String))} of ${node}`;
   });
-  const names = listWords(held.map(({ node }) => node));
+  const names = listText(held.map(({ node }) => node));
   return [
     {
       code: 'placement/bridged-link',
       severity: 'error',
-      detail: `Its ranks connect over ${listWords(where)}, but the file keeps a bridge there, so they have no address.`,
+      detail: `Its ranks connect over ${listText(where)}, but the file keeps a bridge there, so they have no address.`,
       hint: `Set bridge: remove under thunderbolt and apply again. Or remove ${names} from the placement's nodes, or these links from the file.`,
     },
   ];

@@ -52,7 +52,6 @@ export function placementFindings(view: View, surveys: readonly PlacementSurvey[
 const isAmong = (findings: readonly Diagnostic[], { name }: PlacementSurvey): boolean =>
   findings.some(({ subject }) => isPlacement(subject, name));
 
-/** Placements without a Mac that must restart first. */
 const startable = (view: View, surveys: readonly PlacementSurvey[]): readonly PlacementSurvey[] =>
   surveys.filter(({ nodes }) => markedAmong(view, nodes).length === 0);
 
@@ -70,7 +69,6 @@ export function startAdvice(view: View, surveys: readonly PlacementSurvey[]): re
   return found.map((one) => ({ ...one, severity: 'warning' }));
 }
 
-/** Placements whose runtime serves without the drafter that the file names. */
 export const drafterFindings = (view: View): readonly Diagnostic[] =>
   placementCases(view).flatMap(({ elsewhere, ...own }) => {
     const { placement, leader, mesh, driver, drafter } = elsewhere ?? own;
@@ -136,7 +134,6 @@ function sureFinding({ name }: PlacementSurvey, { desired, observation }: View):
   return found === undefined ? undefined : checkDiagnostic(placement, found);
 }
 
-/** Serving placements that could not be started again. */
 export const noStartFindings = (view: View): readonly Diagnostic[] =>
   placementCases(view).flatMap(({ placement, mesh }) => {
     if (placement.state !== 'serving' || mesh.state !== 'serving') return [];
@@ -171,7 +168,6 @@ function wordsOf({ state, evidence }: PlacementSurvey): string {
   }
 }
 
-/** The line that the first failing rank logged, and its meaning. */
 const failureWords = ({ failure }: PlacementSurvey): string =>
   failure === undefined
     ? ''

@@ -40,14 +40,12 @@ export function clientCounts(
   });
 }
 
-/** A rank with processes that a signal has suspended. */
 export interface SuspendedRank {
   readonly node: NodeName;
   readonly rank: number;
   readonly pids: readonly number[];
 }
 
-/** One placement in the file, as tables show it. */
 export interface PlacementSurvey extends Pick<DesiredPlacement, 'name' | 'nodes' | 'transport' | 'sharding'> {
   readonly state: MeshState;
   /** The reason for the state; for `unknown`, what could not be observed. Text from nodes is not escaped. */
@@ -57,9 +55,7 @@ export interface PlacementSurvey extends Pick<DesiredPlacement, 'name' | 'nodes'
   readonly standing: 'met' | 'differs' | 'unknown' | 'not-asked';
   /** The number of its starts; absent if it was never started, or if a rank was not observed. */
   readonly generation?: number;
-  /** Where its leader returned a token. */
   readonly endpoint?: { readonly node: NodeName; readonly port: number };
-  /** The transport of its ranks, according to their logs. */
   readonly seenTransport?: 'rdma' | 'tcp';
   /**
    * The proof of the transport: from logs, or because the runtime confirmed it at the start; `none` if only the file
@@ -75,7 +71,6 @@ export interface PlacementSurvey extends Pick<DesiredPlacement, 'name' | 'nodes'
   readonly staysOn?: 'tcp';
   /** Set if it returned no token in time although clients get answers. */
   readonly proof?: 'traffic';
-  /** Its suspended processes; set only if there are some. */
   readonly suspended?: readonly SuspendedRank[];
   /** The first failing rank and what its log means, if known; set only if it does not serve, or uses TCP instead of RDMA. */
   readonly failure?: MeshFailure;
@@ -86,7 +81,6 @@ export interface PlacementSurvey extends Pick<DesiredPlacement, 'name' | 'nodes'
   readonly onFallback?: { readonly contextTokens: number; readonly away: readonly NodeName[] };
 }
 
-/** All placements in the file with the state that a plan sees, in file order. */
 export function surveyPlacements(view: View): readonly PlacementSurvey[] {
   const cases = placementCases(view);
   const every = everyCase(view);
@@ -155,7 +149,6 @@ function surveyOf(one: PlacementCase, view: View): PlacementSurvey {
 const runs: readonly MeshState[] = ['serving', 'hung', 'changed', 'partial'];
 const failed: readonly MeshState[] = ['hung', 'partial', 'dead', 'stopped'];
 
-/** Reads what the ranks logged and what the last start measured. */
 function saidOf({ placement, mesh, driver }: PlacementCase, state: MeshState, { desired, observation }: View) {
   if (driver === undefined) return {};
   const isRunning = runs.includes(state);
@@ -237,7 +230,6 @@ export function heldMemory(
 /** A log rounds every buffer, and a device has several. */
 const roundingBytes = 65_536;
 
-/** True if a node's memory matches the prediction within the log's rounding. */
 export const isAsPredicted = ({ held, predicted }: HeldMemory): boolean =>
   predicted !== undefined &&
   Math.abs(held.weights - predicted.weights) <= roundingBytes &&

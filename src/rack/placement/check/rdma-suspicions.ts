@@ -29,10 +29,8 @@ import { gidFindings } from './gid-index.ts';
 import { queuePairFindings } from './placement-checks.ts';
 import type { PlacementSurvey } from './placement-survey.ts';
 
-function linksOf({ desired }: View, { nodes }: Pick<DesiredPlacement, 'nodes'>): readonly Link[] {
-  const isOwnNode = (name: string): boolean => nodes.some((node) => node === name);
-  return desired.thunderbolt.links.filter(({ ends }) => ends.every((end) => isOwnNode(end.node)));
-}
+const linksOf = ({ desired }: View, { nodes }: Pick<DesiredPlacement, 'nodes'>): readonly Link[] =>
+  desired.thunderbolt.links.filter(({ ends }) => ends.every(({ node }) => nodes.includes(node)));
 
 /** True if a link is cabled as declared and both ends pass a test; an unknown result fails. */
 function isWhole(
@@ -44,7 +42,6 @@ function isWhole(
   return linkAt(cabling.links, ends[0])?.judgement.kind === 'as-declared' && ends.every(isEndSo);
 }
 
-/** True if all RDMA checks pass at both ends of a link. */
 const isFine = (examination: Examination, link: Link): boolean =>
   isWhole(
     examination,
@@ -176,10 +173,8 @@ function carriedNow({ desired, observation }: View, { index, ends }: Link): Meas
   return carriedSince(desired.thunderbolt.measured?.[index], bootTimes);
 }
 
-/** The cables that may keep a placement from serving. */
 interface Suspects {
   readonly links: readonly Link[];
-  /** The Macs to restart for them. */
   readonly nodes: readonly NodeName[];
   /**
    * Whether they were measured as dead, or a measurement may tell which of several cables is; `compilable` if this
@@ -209,9 +204,8 @@ function deadFinding(view: View, survey: PlacementSurvey, complaints: readonly C
   const { failure } = survey;
   const unanswered = failure?.isUnreached === true ? [failure] : [];
   const words = [...complaints, ...unanswered.map(({ node, line }) => ({ node, text: line }))];
-  const suspects = suspectsOf(view, survey, [survey.evidence, ...words.map(({ text }) => text)]);
-  const { links: meant, nodes, proof } = suspects;
-  const [only] = meant;
+  const { links, nodes, proof } = suspectsOf(view, survey, [survey.evidence, ...words.map(({ text }) => text)]);
+  const [only] = links;
   const said = joinProse(
     [...groupBy(words, ({ text }) => text)].map(([text, all]) => {
       const macs = all.map(({ node }) => node).filter((node, at, nodes) => nodes.indexOf(node) === at);
@@ -219,18 +213,18 @@ function deadFinding(view: View, survey: PlacementSurvey, complaints: readonly C
     }),
     '',
   );
-  const several = proof === 'measured' ? `${meant.length} cables carry` : `one of ${meant.length} cables carries`;
-  const what = meant.length === 1 ? 'this cable carries' : several;
+  const several = proof === 'measured' ? `${links.length} cables carry` : `one of ${links.length} cables carries`;
+  const what = links.length === 1 ? 'this cable carries' : several;
   const why = prose`${survey.name} is ${survey.state.replace('-', ' ')} (${survey.evidence})${said}`;
   const isOverTcp = survey.transport === 'tcp';
   return diagnose(isOverTcp ? 'address/suspected-no-answer' : 'rdma/suspected-idle-dead', {
-    subject: meant.length === 1 && only !== undefined ? linkSubject(only.ends) : nodesSubject(nodes),
+    subject: links.length === 1 && only !== undefined ? linkSubject(only.ends) : nodesSubject(nodes),
     detail: prose`${proof === 'measured' ? 'Measured' : 'Suspected'}: ${what} no traffic, although ${isOverTcp ? tcpCauseWords : causeWords}. ${mapWords(why, escapeText)}.`,
     hint: ladderHint(view, survey, {
       nodes,
       proof,
       macs: macsAt(nodes, 'the Macs at both ends'),
-      byHand: `At the rack: replace ${meant.length === 1 ? 'this cable' : 'these cables, one at a time'}, then start the placement again.`,
+      byHand: `At the rack: replace ${links.length === 1 ? 'this cable' : 'these cables, one at a time'}, then start the placement again.`,
     }),
   });
 }
@@ -341,9 +335,7 @@ export function startHistory(
   };
 }
 
-/** The parts of a hint about what to try next. */
 interface Cure {
-  /** The Macs to restart if a start does not help. */
   readonly nodes: readonly NodeName[];
   /** What is known about its cables; absent if they are not the cause. */
   readonly proof?: Suspects['proof'];

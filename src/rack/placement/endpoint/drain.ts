@@ -34,7 +34,6 @@ type DrainGoal = GoalOf<'drain'>;
 
 const putDeadlineMs = 30_000;
 
-/** A published placement to drain at one gateway. */
 interface Drained {
   readonly target: ObservedTarget;
   readonly port: number;
@@ -61,7 +60,6 @@ const possibleOf = (view: View, { placements }: DrainGoal): readonly Property[] 
     ),
   );
 
-/** Macs that could not be queried and may have a gateway of a placement. */
 const unaskedOf = (view: View, { placements }: DrainGoal): readonly Diagnostic[] =>
   view.desired.placements
     .filter(({ name }) => placements.includes(name))
@@ -165,10 +163,10 @@ function mayLead(placement: string, node: NodeName, { desired: fleet, observatio
 export function possibleGateways(
   placement: string,
   { desired: { name }, facts }: ObservedTarget,
-  look: DrainView,
+  view: DrainView,
 ): readonly PossibleGateway[] {
-  const own = wantedGateways(look.desired, name).filter((one) => one.placements.some((it) => it.name === placement));
-  if (!mayLead(placement, name, look)) return [];
+  const own = wantedGateways(view.desired, name).filter((one) => one.placements.some((it) => it.name === placement));
+  if (!mayLead(placement, name, view)) return [];
   const services = read(facts, servicesFact);
   if (services.kind === 'unknown') return own.length > 0 ? [] : [{ ...addressed({ kind: 'gateway' }), why: services }];
   return services.value.flatMap((service): readonly PossibleGateway[] => {
@@ -180,28 +178,28 @@ export function possibleGateways(
   });
 }
 
-/** True if a node has or may have a gateway of a placement. */
-function hasGateway(placement: DesiredPlacement, node: NodeName, look: DrainView): boolean {
+function hasGateway(placement: DesiredPlacement, node: NodeName, view: DrainView): boolean {
   if (leadersOf(placement).includes(node)) return true;
-  const desired = look.desired.nodes.find(({ name }) => name === node);
-  const facts = look.observation.nodes[node]?.facts;
+  const desired = view.desired.nodes.find(({ name }) => name === node);
+  const facts = view.observation.nodes[node]?.facts;
   if (desired === undefined) return false;
-  if (facts === undefined) return mayLead(placement.name, node, look);
+  if (facts === undefined) return mayLead(placement.name, node, view);
   const target = { desired, facts };
-  const isLeft = leftGatewaysOn(look.desired, target).some((one) => one.placement === placement.name);
-  return isLeft || possibleGateways(placement.name, target, look).length > 0;
+  const isLeft = leftGatewaysOn(view.desired, target).some((one) => one.placement === placement.name);
+  return isLeft || possibleGateways(placement.name, target, view).length > 0;
 }
 
 /**
  * The nodes with gateways of these placements: the leader of each layout, and every node where an earlier file left a
  * gateway or may have left one. Macs that are no longer in the file are unknown and not included.
  */
-export function gatewayNodes(look: DrainView, placements: readonly string[]): readonly NodeName[] {
-  const meant = look.desired.placements.filter(({ name }) => placements.includes(name));
-  return look.desired.nodes.map(({ name }) => name).filter((node) => meant.some((one) => hasGateway(one, node, look)));
+export function gatewayNodes(view: DrainView, placements: readonly string[]): readonly NodeName[] {
+  const drained = view.desired.placements.filter(({ name }) => placements.includes(name));
+  return view.desired.nodes
+    .map(({ name }) => name)
+    .filter((node) => drained.some((one) => hasGateway(one, node, view)));
 }
 
-/** The unknown facts about a gateway on a node that could not be queried, and what to do. */
 export function unaskedGateway(placement: DesiredPlacement, node: NodeName): Diagnostic {
   const isOfFile = leadersOf(placement).includes(node);
   const { name } = placement;

@@ -27,14 +27,12 @@ import {
 import { textDigest } from '../../../node/put-file.ts';
 import { treeOf } from '../../records/trees-reading.ts';
 
-/** A placement behind a gateway. */
 export type PublishedPlacement = DesiredPlacement & { readonly publication: Publication };
 
 export interface WantedGateway {
   /** The leader of all its placements, on their own nodes or on their fallback. */
   readonly node: NodeName;
   readonly port: number;
-  /** Sorted by name. */
   readonly placements: readonly PublishedPlacement[];
 }
 
@@ -173,7 +171,6 @@ function keysText(keys: GatewayKeys['keys']): Text {
   return [`${JSON.stringify(document, null, 2)}\n`];
 }
 
-/** One gateway on a node, without its configuration. */
 interface GatewayJob {
   /** Address and port. */
   readonly listen: string;

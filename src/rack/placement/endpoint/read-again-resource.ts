@@ -3,7 +3,7 @@ import type { DesiredFleet } from '../../../model/desired.ts';
 import { shortDigest } from '../../../model/digest.ts';
 import type { LaunchdService } from '../../../model/facts/daemons.ts';
 import type { InstalledFile } from '../../../model/facts/fact-values.ts';
-import { andThen, type Known, mapKnown } from '../../../model/known.ts';
+import { andThen, type Known, mapKnown, seenValue } from '../../../model/known.ts';
 import type { NodePath } from '../../../model/probe.ts';
 import type { Act, Step, Text } from '../../../model/step.ts';
 import { type Addressed, addressed } from '../../../model/subject.ts';
@@ -17,7 +17,6 @@ import { servicesFact } from '../../records/services-fact.ts';
 import type { ObservedTarget, Property } from '../../resource.ts';
 import { type PublishedPlacement, type WantedGateway, wantedKeys, wantedReplicas } from './gateways.ts';
 
-/** The observed facts about a node's gateways. */
 export interface GatewayObservation {
   readonly files: readonly InstalledFile[];
   readonly services: readonly LaunchdService[];
@@ -26,7 +25,7 @@ export interface GatewayObservation {
 export const gatewaysSeen = ({ facts }: ObservedTarget): Known<GatewayObservation> =>
   andThen(read(facts, filesFact), (files) => mapKnown(read(facts, servicesFact), (services) => ({ files, services })));
 
-export interface Work {
+export interface GatewayWork {
   readonly fleet: DesiredFleet;
   readonly target: ObservedTarget;
   readonly seen: GatewayObservation;
@@ -44,7 +43,7 @@ export const putAct = (path: NodePath, content: Text): Act => ({ kind: 'put', pa
 const keysAddress = (port: number, placement: string): Addressed =>
   addressed({ kind: 'gateway', port, placement, part: 'keys' });
 
-const keysWords: Readonly<Record<string, string>> = { absent: 'missing', changed: 'different from the file' };
+const stateWords: Readonly<Record<string, string>> = { absent: 'missing', changed: 'different from the file' };
 
 /**
  * A placement's key file. If a key cannot be read, this file remains unchanged, because that key's hash may be in it.
@@ -55,13 +54,15 @@ function keysProperty(target: ObservedTarget, port: number, placement: Published
   if (keys === undefined) return [];
   const { name } = placement;
   const desired = keys.kind === 'unknown' ? 'unknown' : shortDigest(textDigest(keys.value));
-  const observed = andThen(keys, () => mapKnown(gatewaysSeen(target), (kept) => keyStateOf(kept, port, name)));
+  const observed = andThen(keys, () =>
+    mapKnown(gatewaysSeen(target), ({ files }) => fileState(files, gatewayKeysFile(port, name).path)),
+  );
   return [
     {
       node: target.desired.name,
       ...keysAddress(port, name),
       ...compared(desired, observed, (value) =>
-        value === desired ? "the file's keys" : (keysWords[value] ?? 'other keys'),
+        value === desired ? "the file's keys" : (stateWords[value] ?? 'other keys'),
       ),
       reason: `placements.${nameInFile(placement)}.endpoint.apiKey`,
       ...(keys.kind === 'unknown' && { why: keys.detail }),
@@ -69,34 +70,15 @@ function keysProperty(target: ObservedTarget, port: number, placement: Published
   ];
 }
 
-function keyStateOf({ files }: GatewayObservation, port: number, placement: string): string {
-  return fileState(files, gatewayKeysFile(port, placement).path);
-}
-
 /** The first digits of a file's digest, or the reason why they do not count. */
 function fileState(files: readonly InstalledFile[], path: string): string {
-  const kept = files.find((one) => one.path === path);
-  if (kept === undefined || kept.state === 'missing') return 'absent';
-  return kept.state === 'intact' ? kept.digest.slice(0, 16) : kept.state;
-}
-
-/** Writes each key file that changes; these steps do not wait for each other. */
-function keysSteps({ port, placements }: WantedGateway, makes: readonly Property[]): readonly Step[] {
-  return placements.flatMap((placement) => {
-    const property = makes.find(({ address }) => address === keysAddress(port, placement.name).address);
-    const keys = wantedKeys(placement);
-    if (property === undefined || keys?.kind !== 'known') return [];
-    const path = gatewayKeysFile(port, placement.name);
-    return [
-      stepFor(`${property.address}/put`, putAct(path, keys.value), { makes: [property], deadlineMs: putDeadlineMs }),
-    ];
-  });
+  const found = files.find((one) => one.path === path);
+  if (found === undefined || found.state === 'missing') return 'absent';
+  return found.state === 'intact' ? found.digest.slice(0, 16) : found.state;
 }
 
 const replicasAddress = (port: number, placement: string): Addressed =>
   addressed({ kind: 'gateway', port, placement, part: 'replicas' });
-
-const replicasWords: Readonly<Record<string, string>> = { absent: 'missing', changed: 'different from the file' };
 
 /** The list of the other replicas, which the gateway reads again when it changes. */
 function replicasProperty(
@@ -110,9 +92,7 @@ function replicasProperty(
   const desired = shortDigest(textDigest(text));
   const count = otherReplicas(fleet, placement).length;
   const words = (value: string): string =>
-    value === desired
-      ? `${count} other replica${count === 1 ? '' : 's'}`
-      : (replicasWords[value] ?? 'a different list');
+    value === desired ? `${count} other replica${count === 1 ? '' : 's'}` : (stateWords[value] ?? 'a different list');
   return [
     {
       node: target.desired.name,
@@ -127,16 +107,6 @@ function replicasProperty(
   ];
 }
 
-function replicasSteps({ fleet, makes }: Work, { port, placements }: WantedGateway): readonly Step[] {
-  return placements.flatMap((placement) => {
-    const property = makes.find(({ address }) => address === replicasAddress(port, placement.name).address);
-    const text = wantedReplicas(fleet, placement);
-    if (property === undefined || text === undefined) return [];
-    const act = putAct(replicasFile(port, placement.name), text);
-    return [stepFor(`${property.address}/put`, act, { makes: [property], deadlineMs: putDeadlineMs })];
-  });
-}
-
 /** Whether a gateway's keys and lists of replicas match the file. The gateway reads them again when they change. */
 export const readAgainProperties = (
   fleet: DesiredFleet,
@@ -148,8 +118,19 @@ export const readAgainProperties = (
     ...replicasProperty(fleet, target, { port, placement }),
   ]);
 
-/** Writes each of these files that changes. */
-export const readAgainSteps = (work: Work, wanted: WantedGateway): readonly Step[] => [
-  ...keysSteps(wanted, work.makes),
-  ...replicasSteps(work, wanted),
-];
+/** Writes each of these files that changes; these steps do not wait for each other. */
+export function readAgainSteps({ fleet, makes }: GatewayWork, { port, placements }: WantedGateway): readonly Step[] {
+  const put = ({ address }: Addressed, path: NodePath, content: Text | undefined): readonly Step[] => {
+    const property = makes.find((one) => one.address === address);
+    if (property === undefined || content === undefined) return [];
+    return [stepFor(`${address}/put`, putAct(path, content), { makes: [property], deadlineMs: putDeadlineMs })];
+  };
+  return [
+    ...placements.flatMap((one) =>
+      put(keysAddress(port, one.name), gatewayKeysFile(port, one.name), seenValue(wantedKeys(one))),
+    ),
+    ...placements.flatMap((one) =>
+      put(replicasAddress(port, one.name), replicasFile(port, one.name), wantedReplicas(fleet, one)),
+    ),
+  ];
+}

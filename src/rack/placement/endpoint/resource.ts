@@ -25,20 +25,20 @@ import { readValue } from '../../fact.ts';
 import { gatewaysFact } from '../../records/gateways-fact.ts';
 import { unreadableState } from '../../records/services-fact.ts';
 import { type ObservedTarget, type Property, perTarget, type Resource, type View } from '../../resource.ts';
-import { closedAct, drainMs, type Gateway, stateAddress } from '../mesh/gateway-steps.ts';
+import { closedAct, drainMs, type GatewayOnNode, stateAddress } from '../mesh/gateway-steps.ts';
 import { scriptAct } from '../mesh/rank-states.ts';
 import { placementsFact } from '../observed/fact.ts';
 import { everyCase, gatewaysOf, type PlacementCase } from '../state/placement-cases.ts';
 import { gatewayFiles, type PublishedPlacement, type WantedGateway, wantedGateways } from './gateways.ts';
 import {
   type GatewayObservation,
+  type GatewayWork,
   gatewaysSeen,
   putAct,
   putDeadlineMs,
   readAgainProperties,
   readAgainSteps,
   stepFor,
-  type Work,
 } from './read-again-resource.ts';
 import { gatewayReadings, isClosed, leavingAt } from './seen-gateways.ts';
 
@@ -47,7 +47,7 @@ import { gatewayReadings, isClosed, leavingAt } from './seen-gateways.ts';
  * serves behind them. undefined: nothing prevents opening. A placement that remains on its fallback is checked there;
  * if a placement moves back, that move opens its gateways.
  */
-function awaitedOf({ elsewhere, ...own }: PlacementCase, view: View): readonly Gateway[] | 'unknown' | undefined {
+function awaitedOf({ elsewhere, ...own }: PlacementCase, view: View): readonly GatewayOnNode[] | 'unknown' | undefined {
   if (elsewhere !== undefined && !view.staying.placements.includes(own.placement.name)) return gatewaysOf(own);
   const one = elsewhere ?? own;
   if (one.mesh.state === 'serving') return undefined;
@@ -71,10 +71,12 @@ const allAwaited = oncePer(
 function stateProperties(view: View, { port, placements }: WantedGateway, target: ObservedTarget): readonly Property[] {
   const awaited = allAwaited(view);
   return placements.flatMap((placement) => {
-    const kept = awaited.get(placement.name);
+    const gateways = awaited.get(placement.name);
     const property = stateProperty(port, placement, target);
-    if (kept === 'unknown') return unlessClosed(property, placement.name);
-    return kept?.some((gateway) => gateway.leader === property.node && gateway.port === port) === true ? [] : property;
+    if (gateways === 'unknown') return unlessClosed(property, placement.name);
+    return gateways?.some((gateway) => gateway.leader === property.node && gateway.port === port) === true
+      ? []
+      : property;
   });
 }
 
@@ -132,7 +134,6 @@ const stateWords: Readonly<Record<string, string>> = {
 
 const words = (value: string): string => stateWords[value] ?? `version ${value}`;
 
-/** True if a file exists, is intact, and has the desired content. */
 const isAsWanted = (files: readonly InstalledFile[], path: NodePath, content: Text): boolean =>
   files.some((one) => one.path === path.path && one.state === 'intact' && one.digest === textDigest(content));
 
@@ -183,7 +184,6 @@ const hasFiles = (files: readonly InstalledFile[], port: number): boolean => {
   return files.some(({ path, state }) => own.includes(path) && state !== 'missing');
 };
 
-/** Ports of gateways left by an earlier file. */
 function leftPorts(wanted: readonly WantedGateway[], target: ObservedTarget): readonly number[] {
   const { services, files } = seenValue(gatewaysSeen(target)) ?? { services: [], files: [] };
   const inFolder = files.flatMap(({ path, state }) => (state === 'missing' ? [] : (portOfFile(path) ?? [])));
@@ -207,7 +207,6 @@ const leftProperty = (port: number, target: ObservedTarget): Property => ({
   reason: 'no endpoint is published at this port',
 });
 
-/** A gateway that loses placements. */
 interface Leaving {
   readonly port: number;
   /** The gateway's property, which changes after these steps. */
@@ -216,7 +215,6 @@ interface Leaving {
   readonly names: readonly string[];
 }
 
-/** The reason that clients see at a gateway that loses their placement. */
 function reasonOf({ placements }: DesiredFleet, name: string): string {
   const moved = placements.find((one) => one.name === name && one.publication !== undefined);
   const [leader] = moved?.nodes ?? [];
@@ -229,7 +227,7 @@ function reasonOf({ placements }: DesiredFleet, name: string): string {
  * reloads.
  */
 function leavingSteps(
-  { fleet, seen }: Work,
+  { fleet, seen }: GatewayWork,
   { port, property, names }: Leaving,
   needs: readonly Step[],
 ): readonly Step[] {
@@ -254,7 +252,6 @@ function leavingSteps(
   return [...closing, ...draining];
 }
 
-/** Removes the files that kept lost placements closed. */
 const forgetSteps = ({ port, property, names }: Leaving, needs: readonly Step[]): readonly Step[] =>
   names.map((name) => {
     const act = scriptAct({ name: 'open-endpoint', args: { port, placement: name } });
@@ -270,11 +267,11 @@ const loadDeadlineMs = 90_000;
 /** The longest time that an endpoint is down while its gateway restarts. */
 const endingSeconds = 60;
 
-const made = ({ makes }: Work, { address }: Addressed): Property | undefined =>
+const made = ({ makes }: GatewayWork, { address }: Addressed): Property | undefined =>
   makes.find((one) => one.address === address);
 
 /** Closing comes first, because the mesh is stopped next; opening comes last. */
-function wantedSteps(work: Work, wanted: WantedGateway): readonly Step[] {
+function wantedSteps(work: GatewayWork, wanted: WantedGateway): readonly Step[] {
   const stateSteps = (to: 'open' | 'closed', needs: readonly Step[]): readonly Step[] =>
     wanted.placements.flatMap(({ name }) => stateStep(work, { port: wanted.port, name }, to, needs));
   const closing = stateSteps('closed', []);
@@ -284,7 +281,7 @@ function wantedSteps(work: Work, wanted: WantedGateway): readonly Step[] {
   return [...closing, ...keys, ...program, ...stateSteps('open', last)];
 }
 
-function programSteps(work: Work, wanted: WantedGateway, before: readonly Step[]): readonly Step[] {
+function programSteps(work: GatewayWork, wanted: WantedGateway, before: readonly Step[]): readonly Step[] {
   const { port } = wanted;
   const property = made(work, gatewayAddress(port));
   if (property === undefined) return [];
@@ -324,7 +321,7 @@ function programSteps(work: Work, wanted: WantedGateway, before: readonly Step[]
 }
 
 /** Stopping a gateway cuts off requests that outlast its grace period, for every placement that it serves. */
-function endingEffect({ seen }: Work, port: number, otherwise: readonly string[]): Effect {
+function endingEffect({ seen }: GatewayWork, port: number, otherwise: readonly string[]): Effect {
   const service = seen.services.find(({ label }) => label === gatewayLabel(port));
   if (service === undefined || !mayRun(service)) return { kind: 'none' };
   const [placement, ...others] = service.behind ?? otherwise;
@@ -332,15 +329,15 @@ function endingEffect({ seen }: Work, port: number, otherwise: readonly string[]
   return { kind: 'interrupt', placement, ...(others.length === 0 ? {} : { others }), seconds: endingSeconds };
 }
 
-const isLoaded = ({ seen }: Work, port: number): boolean =>
+const isLoaded = ({ seen }: GatewayWork, port: number): boolean =>
   seen.services.some(({ label, state }) => label === gatewayLabel(port) && state !== 'not-loaded');
 
 /** True if a rank still uses this port as its unpublished endpoint; its mesh restarts on another port afterwards. */
-const isTakenByRank = ({ target: { facts } }: Work, port: number): boolean =>
+const isTakenByRank = ({ target: { facts } }: GatewayWork, port: number): boolean =>
   readValue(facts, placementsFact)?.some((one) => one.rank === 0 && one.endpointPort === port) === true;
 
 function stateStep(
-  work: Work,
+  work: GatewayWork,
   { port, name }: { readonly port: number; readonly name: string },
   to: 'open' | 'closed',
   needs: readonly Step[],
@@ -355,7 +352,7 @@ function stateStep(
   return [stepFor(`${property.address}/${verb}`, act, rest)];
 }
 
-function leftSteps(work: Work, wanted: readonly WantedGateway[], needs: readonly Step[]): readonly Step[] {
+function leftSteps(work: GatewayWork, wanted: readonly WantedGateway[], needs: readonly Step[]): readonly Step[] {
   return work.makes.flatMap((property) => {
     const { port, part } = property.about;
     if (port === undefined || part !== undefined || wanted.some((one) => one.port === port)) return [];
@@ -376,7 +373,7 @@ function leftSteps(work: Work, wanted: readonly WantedGateway[], needs: readonly
 function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, makes: readonly Property[]): readonly Step[] {
   const seen = gatewaysSeen(target);
   if (seen.kind === 'unknown') return [];
-  const work: Work = { fleet, target, seen: seen.value, makes };
+  const work: GatewayWork = { fleet, target, seen: seen.value, makes };
   const wanted = wantedGateways(fleet, target.desired.name);
   const steps = wanted.flatMap((one) => wantedSteps(work, one));
   // If a new gateway cannot be loaded, the old gateway remains.

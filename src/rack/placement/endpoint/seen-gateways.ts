@@ -8,7 +8,7 @@ import { filesFact } from '../../records/files-fact.ts';
 import { gatewaysFact } from '../../records/gateways-fact.ts';
 import { servicesFact } from '../../records/services-fact.ts';
 import type { ObservedTarget, Reading, View } from '../../resource.ts';
-import { type Gateway, inFlightAddress } from '../mesh/gateway-steps.ts';
+import { type GatewayOnNode, inFlightAddress } from '../mesh/gateway-steps.ts';
 import { wantedGateways } from './gateways.ts';
 
 /** True if the file that keeps a placement closed exists on its node; unknown if the node's files are unknown. */
@@ -55,7 +55,6 @@ export function inFlightAt(target: ObservedTarget, port: number, placement: stri
   return known(endpoint.running + endpoint.waiting);
 }
 
-/** All gateways of a node's placements: those in the file and those that an earlier file left. */
 export const gatewaysOn = (fleet: DesiredFleet, target: ObservedTarget): readonly LeftGateway[] => [
   ...wantedGateways(fleet, target.desired.name).flatMap(({ node: leader, port, placements }) =>
     placements.map(({ name: placement }) => ({ leader, port, placement })),
@@ -86,7 +85,7 @@ export function leavingAt(
 }
 
 /** A gateway of a placement at a port that the file no longer lists: its endpoint moved or is no longer published. */
-export interface LeftGateway extends Gateway {
+export interface LeftGateway extends GatewayOnNode {
   readonly placement: string;
 }
 

@@ -14,7 +14,7 @@ import { exitCause } from '../../../model/facts/daemons.ts';
 import type { NodeName } from '../../../model/node.ts';
 import { placementSubject } from '../../../model/subject.ts';
 import { meshwright } from '../../../model/text/command.ts';
-import { named, prose } from '../../../model/text/prose.ts';
+import { named, prose, upperFirst } from '../../../model/text/prose.ts';
 
 const shownLines = 6;
 const shownCharacters = 200;
@@ -38,9 +38,9 @@ export function failingRankFinding(
     const silent = all.filter(({ lines }) => lines.length === 0).map(({ node }) => node);
     const words = silent.length === 0 ? '' : ` Empty logs: ${silent.join(', ')}.`;
     const last = all.find(({ lines }) => lines.length > 0);
-    const told =
+    const telling =
       last === undefined ? '' : ` The most telling lines of ${rankWords(last)}:${quoted(tellingLines(last.lines))}`;
-    const detail = `No rank exited or logged a known error.${words}${told}`;
+    const detail = `No rank exited or logged a known error.${words}${telling}`;
     return diagnose('mesh/no-failing-rank', {
       subject,
       detail,
@@ -70,13 +70,11 @@ function peerFinding(name: string, { said, line, address, node, link }: NamedPee
   });
 }
 
-/** The line with the reason, and the lines before and after it. */
 const around = (lines: readonly string[], { index, line }: ClassifiedLine): readonly string[] =>
   lines.with(index, line).slice(Math.max(0, index - shownLines / 2), index + shownLines / 2);
 
-const upper = (text: string): string => escapeText(`${text.slice(0, 1).toUpperCase()}${text.slice(1)}`);
+const upper = (text: string): string => escapeText(upperFirst(text));
 
-/** A rank whose error mentions the address of another Mac on a cable in the file. */
 interface NamedPeer {
   readonly said: RankSaid;
   readonly line: string;

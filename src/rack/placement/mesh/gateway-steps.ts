@@ -34,14 +34,13 @@ export const drainMs = 30_000;
 
 const gatewayDeadlineMs = 30_000;
 
-export interface Gateway {
+export interface GatewayOnNode {
   readonly leader: NodeName;
   readonly port: number;
   /** True if an earlier file left it, in addition to the gateway in the current file. */
   readonly isLeft?: boolean;
 }
 
-/** The address of a gateway's state for a placement, open or closed. */
 export const stateAddress = (port: number, placement: string): Addressed =>
   addressed({ kind: 'gateway', port, placement, part: 'endpoint' });
 
@@ -68,7 +67,6 @@ export const closedAct = (port: number, placement: string, reason: string): Act 
   content: [`${reason}\n`],
 });
 
-/** The reason for closing a gateway, and the steps that come first. */
 interface ClosingTerms {
   readonly reason: string;
   /** True if requests in flight can still get an answer. */
@@ -80,7 +78,11 @@ interface ClosingTerms {
  * Stops accepting requests and, if the mesh still answers, waits for those in flight. Outside the group, because a
  * failure here has not stopped anything yet.
  */
-export function closeGateway(mesh: MeshWork, { leader, port, isLeft }: Gateway, terms: ClosingTerms): readonly Step[] {
+export function closeGateway(
+  mesh: MeshWork,
+  { leader, port, isLeft }: GatewayOnNode,
+  terms: ClosingTerms,
+): readonly Step[] {
   const work = outsideGroup(mesh);
   const { placement } = work;
   const which = isLeft === true ? `-${port}` : '';
@@ -104,7 +106,7 @@ export function closeGateway(mesh: MeshWork, { leader, port, isLeft }: Gateway, 
 }
 
 /** Accepts requests again. Outside the group: a serving mesh is not stopped because its gateway remains closed. */
-export const openGateway = (work: MeshWork, { leader, port }: Gateway, needs: readonly Step[]): Step =>
+export const openGateway = (work: MeshWork, { leader, port }: GatewayOnNode, needs: readonly Step[]): Step =>
   meshStep(outsideGroup(work), {
     node: leader,
     verb: 'open-endpoint',

@@ -43,8 +43,8 @@ type Placed = Pick<DesiredPlacement, 'name' | 'nodes'>;
 
 /** Placements that have records on nodes but are no longer in the file. */
 function unlistedPlacements(placed: readonly Placed[], nodes: readonly NodeObservation[]): readonly Placed[] {
-  const kept = nodes.flatMap(({ facts }) => readValue(facts, placementsFact) ?? []);
-  const names = [...new Set(kept.map(({ placement }) => placement))].toSorted();
+  const recorded = nodes.flatMap(({ facts }) => readValue(facts, placementsFact) ?? []);
+  const names = [...new Set(recorded.map(({ placement }) => placement))].toSorted();
   return names.filter((name) => placed.every((one) => one.name !== name)).map((name) => ({ name, nodes: [] }));
 }
 
@@ -69,7 +69,6 @@ export function runningPlacements(
   });
 }
 
-/** The parts that all steps of one placement share. */
 export interface MeshWork {
   readonly placement: string;
   /** All its nodes in rank order. */
@@ -132,14 +131,12 @@ const idsOf = (steps: readonly Step[]): readonly StepId[] => [...new Set(steps.m
 
 export const scriptAct = (call: ScriptCall): Act => ({ kind: 'script', ...call });
 
-/** `rank/<placement>` of a node, as gates expect it. */
 export const rankPatch = (placement: string, node: NodeName, reading: RankReading): Patch => ({
   node,
   ...rankAddress(placement),
   value: { ...reading },
 });
 
-/** The address of one rank's state. */
 export const rankAddress = (placement: string): Addressed => addressed({ kind: 'rank', placement });
 
 /** A placement's address, on the node of its leader. */
@@ -152,7 +149,6 @@ export const placementAddress = (placement: string): Addressed => addressed({ ki
  */
 export type RankState = 'absent' | 'stopped' | 'ready' | 'running' | 'meeting' | 'joined' | 'exited';
 
-/** One rank as it was observed on its node. */
 export interface SeenRank {
   readonly state: RankState;
   /** Its record, written by bootstrap; absent if bootstrap never ran. */
@@ -174,7 +170,6 @@ export interface NodeRank {
   readonly seen: Known<SeenRank>;
 }
 
-/** An observed rank on its node. */
 export interface SeenOnNode {
   readonly node: NodeName;
   readonly seen: SeenRank;
@@ -183,7 +178,6 @@ export interface SeenOnNode {
 export const seenRanks = (ranks: readonly NodeRank[]): readonly SeenOnNode[] =>
   ranks.flatMap(({ node, seen }) => (seen.kind === 'known' ? [{ node, seen: seen.value }] : []));
 
-/** True if it has a process. */
 export const isRunning = ({ state }: Pick<SeenRank, 'state'>): boolean =>
   state === 'running' || state === 'meeting' || state === 'joined';
 
@@ -193,7 +187,6 @@ interface RankReading {
   readonly state: RankState;
 }
 
-/** The rank of a placement on a node; `facts` are absent if the node was not observed. */
 export const seeRank = (node: NodeName, placement: string, facts: Facts | undefined): NodeRank => ({
   node,
   seen: facts === undefined ? unknown('unreachable', 'the node was not observed') : rankIn(facts, placement),
@@ -217,7 +210,6 @@ const rankIn = (facts: Facts, placement: string): Known<SeenRank> =>
     }),
   );
 
-/** The value of `rank/<placement>`. */
 export const rankReading = ({ record, state }: SeenRank): RankReading => ({
   generation: record?.generation ?? 0,
   state,

@@ -25,12 +25,11 @@ export function slowWords(
   nodes: Readonly<Record<string, NodeObservation>>,
   driver: Pick<RuntimeDriver, 'observe'>,
 ): readonly string[] {
-  const kept = placement.nodes.flatMap((node) => readValue(nodes[node]?.facts, placementsFact) ?? []);
-  const said = kept.filter((rank) => rank.placement === placement.name).map((rank) => rank.said);
+  const recorded = placement.nodes.flatMap((node) => readValue(nodes[node]?.facts, placementsFact) ?? []);
+  const said = recorded.filter((rank) => rank.placement === placement.name).map((rank) => rank.said);
   const transport = seenTransport(driver, said);
-  const isOwnNode = (name: string): boolean => placement.nodes.some((node) => node === name);
   const slow = thunderbolt.links
-    .filter(({ ends }) => ends.every(({ node }) => isOwnNode(node)))
+    .filter(({ ends }) => ends.every(({ node }) => placement.nodes.includes(node)))
     .flatMap(({ ends }) => ends)
     .flatMap((end) => {
       const receptacles = readValue(nodes[end.node]?.facts, thunderboltFact);
@@ -67,7 +66,6 @@ export function meshWords({ state, seen, evidence }: Mesh): string {
   }
 }
 
-/** The reason why a mesh does not serve, according to its ranks' logs. */
 export interface MeshFailure extends Pick<FailureSignature, 'meaning' | 'action' | 'cure' | 'isUnreached'> {
   readonly node: NodeName;
   /** `rank 1 on studio-2 exited (1)`. */
@@ -94,18 +92,15 @@ export function meshFailure(
   return { node, rank: rankWords(said), line: failure.line, meaning, action, cure, ...given({ isUnreached }) };
 }
 
-/** The desired state to which a mesh is compared. */
 interface ExpectedMesh {
   readonly placement: string;
   /** In rank order. */
   readonly nodes: readonly NodeName[];
-  /** The placement's digest in the file. */
   readonly digest: string;
   /** Its settings in the form that a start records, so that differences can be named. */
   readonly declared?: string;
   /** The names of runtime versions, by the first digits of their digests. */
   readonly versions?: Readonly<Record<string, string>>;
-  /** The file's deadline for the first token. */
   readonly firstTokenMs?: number;
   /** The desired transport and the driver that reads it from logs; absent if logs are not read. */
   readonly talk?: { readonly transport: 'rdma' | 'tcp'; readonly driver: Pick<RuntimeDriver, 'observe'> };
@@ -143,12 +138,10 @@ export type Mesh = Verdict & {
   readonly ranks: readonly NodeRank[];
 };
 
-/** An observed rank with its number. */
 interface RankOnNode extends SeenOnNode {
   readonly rank: number;
 }
 
-/** Determines a placement's state from the observations of all nodes. */
 export function readMesh(expected: ExpectedMesh, nodes: Readonly<Record<string, NodeObservation>>): Mesh {
   const ranks = expected.nodes.map((node) => seeRank(node, expected.placement, nodes[node]?.facts));
   const records = recordsOf(expected.placement, nodes);

@@ -164,7 +164,6 @@ const kickDeadlineMs = 30_000;
 /** Time for a few dozen tokens: a mesh slower than one token in three seconds is useless. */
 const answerDeadlineMs = 100_000;
 
-/** One start of a placement, or of some of its ranks. */
 export interface MeshStart {
   readonly work: MeshWork;
   readonly digest: Digest;
@@ -173,13 +172,11 @@ export interface MeshStart {
   /** Ranks whose exit ends a wait immediately. */
   readonly watched: readonly RankConfiguration[];
   readonly transport: 'rdma' | 'tcp';
-  /** Nodes whose launch budget this start exceeds. */
   readonly pastBudget?: readonly NodeName[];
   /** Set if the last start in this boot session used TCP although the file says rdma. */
   readonly lastTalked?: 'tcp';
   /** The deadline for each wave to join, and for the token after the last wave. */
   readonly deadline: StartDeadline;
-  /** A dialogue with the endpoint before the request for a token. */
   readonly dialogue?: StartDialogue;
   /** The key of the golden answer, and the stored answer to compare with. */
   readonly proof: MeshProof;
@@ -191,7 +188,6 @@ const patienceOf = ({ work: { placement }, deadline: { stallMs } }: MeshStart): 
 
 const startEffect = ({ placement }: MeshWork): Effect => ({ kind: 'start', placement });
 
-/** Ranks that start in parallel, and the state they must reach before the next wave starts. */
 interface Wave {
   readonly ranks: readonly RankConfiguration[];
   readonly until: 'meeting' | 'joined';
@@ -356,11 +352,9 @@ export function startDeadline({ files }: Pick<DesiredModel, 'files'>, firstToken
   return { stallMs: firstTokenMs, boundMs: firstTokenMs + timesReading * readingMs + onTopMs };
 }
 
-/** True if a rank's memory or log has grown beyond its previous maximum. */
 export const hasProgressed = (before: RankProgress, now: RankProgress): boolean =>
   now.residentBytes > before.residentBytes + leastGrowthBytes || now.logBytes > before.logBytes;
 
-/** A rank's maximum progress. */
 export const furthest = (before: RankProgress, now: RankProgress): RankProgress => ({
   residentBytes: Math.max(before.residentBytes, now.residentBytes),
   logBytes: Math.max(before.logBytes, now.logBytes),

@@ -122,7 +122,6 @@ function endedByRecord(work: MeshWork, ranks: readonly SeenOnNode[]): MeshWork {
   };
 }
 
-/** The time that a serving rank gets to exit on its own. */
 export const orderlyGraceMs = 10_000;
 
 /** The time that any other rank gets: a hung rank ignores SIGTERM anyway (mlx issue 3910). */
@@ -135,14 +134,11 @@ const gracefulShutdownMs = 40_000;
 const stopDeadlineMs = 60_000;
 const gateDeadlineMs = 30_000;
 
-/** The effects of a stop, and the steps that come first. */
 interface StopTerms {
   readonly isAnswering: boolean;
   /** Length of the interruption; 0 if the placement remains stopped. */
   readonly seconds: number;
   readonly needs: readonly Step[];
-  /** Stops that must end first, whatever their outcome. */
-  readonly after?: readonly Step[];
   /** True if it is known to serve, even if it returned no token during the observation. */
   readonly isServing?: boolean;
   /** Nodes that restart or shut down afterwards, which ends even a process that survives SIGKILL. */
@@ -164,7 +160,7 @@ export function stopRanks(
   const leaders = running.filter(({ seen }) => isLeader(seen));
   const graceful = gracefulShutdowns(workOn, leaders, terms);
   const outcome = terms.isServing === true ? 'served' : outcomeOf(ranks);
-  const behind = { ...terms, after: [...(terms.after ?? []), ...graceful], ...given({ outcome }) };
+  const behind = { ...terms, after: graceful, ...given({ outcome }) };
   const first = leaders.map((rank) => stopRank(workOn(rank.node), rank, behind));
   const rest = running.filter(({ seen }) => !isLeader(seen));
   // Not `needs`: even if the leader cannot be stopped, the others are stopped.
@@ -217,7 +213,13 @@ const gracefulShutdownStep = (
 /** True if the rank's own record makes it the leader; the file may have changed the order since that start. */
 const isLeader = ({ record }: SeenRank): boolean => record?.rank === 0;
 
-function stopRank(work: MeshWork, rank: SeenOnNode, terms: StopTerms & { readonly outcome?: StartOutcome }): Step {
+interface EndTerms extends StopTerms {
+  /** Steps that must end first, whatever their outcome. */
+  readonly after: readonly Step[];
+  readonly outcome?: StartOutcome;
+}
+
+function stopRank(work: MeshWork, rank: SeenOnNode, terms: EndTerms): Step {
   const { placement } = work;
   const graceMs = graceOf(work, terms.isAnswering ? orderlyGraceMs : shortGraceMs);
   const interrupt = interruptOf(work, graceMs);
@@ -229,7 +231,7 @@ function stopRank(work: MeshWork, rank: SeenOnNode, terms: StopTerms & { readonl
     verb: 'stop',
     act: scriptAct({ name: 'stop-rank', args: { placement, graceMs, ...interrupt, ...before, ...outcome } }),
     needs: terms.needs,
-    after: terms.after ?? [],
+    after: terms.after,
     effect: stopEffect(placement, terms),
     // A process stuck in the kernel stays visible until the restart, whose new boot session is the proof.
     establishes: isBeforeReboot ? [] : stoppedPatches(placement, rank),
@@ -250,7 +252,6 @@ const stopEffect = (placement: string, { isAnswering, seconds }: StopTerms): Eff
 const stoppedPatches = (placement: string, { node, seen: { record } }: SeenOnNode): readonly Patch[] =>
   record === undefined ? [] : [rankPatch(placement, node, { generation: record.generation, state: 'stopped' })];
 
-/** Waits on the leader's node until every stopped rank is observed as stopped. */
 export const stoppedGate = (work: MeshWork, leader: NodeName, stops: readonly Step[]): Step =>
   meshStep(work, {
     node: leader,

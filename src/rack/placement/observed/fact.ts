@@ -31,7 +31,6 @@ const curlReasons: Readonly<Record<number, string>> = {
   56: 'the connection broke',
 };
 
-/** Interprets an endpoint's answer; unknown if curl itself failed. */
 function tokenOf({ curlExit, status, body }: AskedToken, record: RankRecord): Known<TokenResult> {
   if (curlExit !== 0) {
     const reason = curlReasons[curlExit];
@@ -79,7 +78,6 @@ type Fields = Readonly<Record<string, string>>;
 
 interface SeenPlacements {
   readonly records: readonly { readonly name: string; readonly fields: Fields }[];
-  /** The listening TCP ports; unknown if netstat failed. */
   readonly ports: Known<readonly number[]>;
   readonly tokens: ReadonlyMap<string, AskedToken>;
   /** The node's file with its count of starts over RDMA; absent before the first start. */
@@ -146,7 +144,6 @@ function tokenRecordOf({ head, lines }: NodeRecord): AskedToken | undefined {
   return { placement, curlExit: Number(curlExit), status: Number(status), body };
 }
 
-/** A rank's record on its node, including its number of starts. */
 type PlacementRecord = Omit<RecordedRank, 'isListening' | 'isMeeting' | 'token' | 'said' | 'golden'>;
 
 /** Parses a rank's record; `undefined` if a required line is missing or invalid. */
@@ -278,7 +275,6 @@ function recordedRank(
 
 const outcomes = ['served', 'hung', 'failed', 'exited'] as const;
 
-/** The log lines stored with a start's mark, in order. */
 const saidIn = (start: Fields): readonly string[] =>
   Object.entries(start)
     .flatMap(([key, line]) => {
@@ -347,7 +343,6 @@ function markOf(fields: Fields): RebootMark | undefined {
   return { placement, why, wiredBytes, baselineBytes };
 }
 
-/** The number of RDMA rank starts on this node, and the last error in each rank's log. */
 export const rdmaStartsFact = defineFact({
   name: 'rdma-starts',
   from: [placementRanks],

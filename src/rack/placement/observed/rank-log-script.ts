@@ -39,16 +39,13 @@ done <"$i"
 ${pathWord(tool.ps)} -ax -o pgid= -o rss= | ${pathWord(tool.awk)} -v "g=$p" '$1 == g { n += $2 } END { printf "rss=%.0f\\n", n * 1024 }'
 printf 'log=%s\\n' "$((n))"`);
 
-/** Parses the output of {@link rankProgressCommand}; `undefined` for any other text. */
 export function parseRankProgress(stdout: string): RankProgress | undefined {
   const [, resident = '', log = ''] = /^rss=(\d{1,15})\nlog=(\d{1,15})\n$/.exec(stdout) ?? [];
   return log === '' ? undefined : { residentBytes: Number(resident), logBytes: Number(log) };
 }
 
-/** The part of one rank's log to read. */
 export interface RankReportRequest {
   readonly placement: string;
-  /** The maximum number of lines to return. */
   readonly lines: number;
   /** Log lines of HTTP requests, which are skipped. */
   readonly requestPattern: RequestPattern;
@@ -125,7 +122,6 @@ interface LogRequest {
   readonly mark?: LogMark;
 }
 
-/** One part of a log. */
 export type LogPart =
   | {
       readonly kind: 'part';
@@ -139,7 +135,6 @@ export type LogPart =
   /** The file does not exist, or this user may not read it. */
   | { readonly kind: 'none' | 'unreadable'; readonly placement: string };
 
-/** The maximum number of bytes that one command reads from one log. */
 export const mostPartBytes = 262_144;
 
 /**
@@ -177,7 +172,6 @@ exit 0`);
 const partLine = ({ placement, mark }: LogRequest): string =>
   `part ${quote(placement)} ${pathWord(rankLog(placement))} ${mark === undefined ? '- 0' : `${quote(mark.file)} ${mark.bytes}`}`;
 
-/** Parses the output of {@link rankLogPartsCommand}; `undefined` for any other text. */
 export function parseLogParts(stdout: string): readonly LogPart[] | undefined {
   if (stdout !== '' && !stdout.startsWith('@log ')) return undefined;
   const parts = stdout

@@ -20,7 +20,7 @@ import { wiredFunction, wiredValues } from '../../../node/wired-memory.ts';
 import { sh } from './scripts.generated.ts';
 
 /** The number of checks in a period, at four per second. */
-const looksIn = (ms: number): number => Math.ceil(ms / 250);
+const checksIn = (ms: number): number => Math.ceil(ms / 250);
 
 const ofService = (placement: string) => serviceValues(rankServiceLabel(placement));
 
@@ -31,7 +31,7 @@ const linesOf = (values: object): string =>
     .map(([key, value]) => `${key}=${value}`)
     .join('\n');
 
-export const bootstrapRank = ({ record, request, user, ...kept }: ScriptArgs['bootstrap-rank']): string =>
+export const bootstrapRank = ({ record, request, user, ...rest }: ScriptArgs['bootstrap-rank']): string =>
   wiredFunction +
   sh.bootstrapRank(
     {
@@ -44,18 +44,18 @@ export const bootstrapRank = ({ record, request, user, ...kept }: ScriptArgs['bo
       user,
       home: accountHome(user),
       temporary: accountTemporary(user),
-      job: kept.job ?? '',
+      job: rest.job ?? '',
     },
     [
-      ...kept.files.flatMap((name) => ['file', name, '']),
-      ...kept.links.flatMap(({ name, to }) => ['link', name, to]),
-      ...kept.folders.flatMap(({ name, keeps }) => [keeps ? 'lasting' : 'folder', name, '']),
-      ...(kept.prepared ?? []).flatMap((name) => ['prepared', name, '']),
+      ...rest.files.flatMap((name) => ['file', name, '']),
+      ...rest.links.flatMap(({ name, to }) => ['link', name, to]),
+      ...rest.folders.flatMap(({ name, keeps }) => [keeps ? 'lasting' : 'folder', name, '']),
+      ...(rest.prepared ?? []).flatMap((name) => ['prepared', name, '']),
     ],
   );
 
 /** The shell is the parent of the account's program, and `end_preparations` finds it by the word after the script. */
-const keptParent = '"$@"; exit $?';
+const parentScript = '"$@"; exit $?';
 
 export const prepareRank = ({ placement, key, name, account, env, argv }: JobArgs['prepare-rank']): string => {
   const data = rankFile(placement, name);
@@ -74,7 +74,7 @@ export const prepareRank = ({ placement, key, name, account, env, argv }: JobArg
       ...Object.entries(env).map(([variable, value]) => [`${variable}=`, ...value]),
       tool.sh,
       '-c',
-      keptParent,
+      parentScript,
       ['meshwright-prepare:', data],
       ...argv,
     ],
@@ -109,8 +109,8 @@ export const stopRank = (args: ScriptArgs['stop-rank']): string =>
   wiredFunction +
   sh.stopRank({
     ...ofRank(args.placement),
-    interrupt: looksIn(args.interruptMs ?? 0),
-    grace: looksIn(args.graceMs),
+    interrupt: checksIn(args.interruptMs ?? 0),
+    grace: checksIn(args.graceMs),
     before_reboot: args.beforeReboot === true,
     outcome: args.outcome ?? '',
   });

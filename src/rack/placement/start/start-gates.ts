@@ -15,7 +15,7 @@ interface StartNeed {
   /** The text of {@link SeenNeed.seen} with which the ranks can start. */
   readonly value: string;
   /** Undefined if the placement does not need it. */
-  readonly look: (placement: DesiredPlacement, view: View) => SeenNeed | undefined;
+  readonly needOf: (placement: DesiredPlacement, view: View) => SeenNeed | undefined;
 }
 
 /** All nodes must have the same libraries. One node, or a runtime that is not built on its nodes, needs no comparison. */
@@ -38,17 +38,16 @@ const seenGids = (placement: DesiredPlacement, { desired, observation }: View): 
   );
 
 const needs: readonly StartNeed[] = [
-  { kind: 'libraries', value: 'equal', look: seenLibraries },
-  { kind: 'gid-index', value: 'usable', look: seenGids },
+  { kind: 'libraries', value: 'equal', needOf: seenLibraries },
+  { kind: 'gid-index', value: 'usable', needOf: seenGids },
 ];
 
 const addressOf = (kind: StartNeed['kind'], placement: string): Addressed => addressed({ kind, placement });
 
-/** Readings for the gates of starts. */
 export function* startReadings(view: View): Iterable<Reading> {
-  for (const { kind, look } of needs) {
+  for (const { kind, needOf } of needs) {
     for (const placement of view.desired.placements) {
-      const need = look(placement, view);
+      const need = needOf(placement, view);
       const [node] = placement.nodes;
       if (need !== undefined && node !== undefined) {
         yield { node, ...addressOf(kind, placement.name), observed: need.seen };
@@ -58,10 +57,10 @@ export function* startReadings(view: View): Iterable<Reading> {
 }
 
 /** Waiting changes neither libraries nor GIDs; a gate only repeats observations that came too early. */
-const lookDeadlineMs = 5_000;
+const checkDeadlineMs = 5_000;
 
 /**
- * Looks at what this run has made, before anything that serves is stopped. What was there before is already judged by
+ * Checks what this run has made, before anything that serves is stopped. What was there before is already judged by
  * the plan.
  */
 export const startGates = (
@@ -71,13 +70,13 @@ export const startGates = (
   view: View,
 ): readonly Step[] =>
   needs
-    .filter(({ look }) => look(placement, view)?.isMade === true)
+    .filter(({ needOf }) => needOf(placement, view)?.isMade === true)
     .map(({ kind, value }) =>
       meshStep(work, {
         node,
         verb: kind,
         act: { kind: 'gate', expect: [{ node, ...addressOf(kind, placement.name), value }], aborts: [] },
         needs: after,
-        deadlineMs: lookDeadlineMs,
+        deadlineMs: checkDeadlineMs,
       }),
     );

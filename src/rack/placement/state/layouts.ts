@@ -16,7 +16,6 @@ import { placementsFact } from '../observed/fact.ts';
 
 type Observed = Readonly<Record<string, NodeObservation>>;
 
-/** A rank with the record of its last start. */
 interface Started {
   readonly node: NodeName;
   readonly seen: SeenRank;
@@ -76,7 +75,6 @@ function sidesOf(placement: DesiredPlacement, fleet: DesiredFleet, started: read
   return { own: own.placement, other: other.placement, here, there };
 }
 
-/** Only the ranks that have a process. */
 const running = ({ here, there, ...layouts }: Sides): Sides => ({
   ...layouts,
   here: here.filter(({ seen }) => isRunning(seen)),
@@ -109,7 +107,6 @@ function areOfFallback({ own, other, here, there }: Sides): boolean {
 const allSides = (placement: DesiredPlacement, fleet: DesiredFleet, observed: Observed): Sides | undefined =>
   placement.fallback === undefined ? undefined : sidesOf(placement, fleet, startedRanks(placement, observed));
 
-/** True if the running ranks of a placement are those of its fallback. */
 export function runsOnFallback(placement: DesiredPlacement, fleet: DesiredFleet, observed: Observed): boolean {
   const all = allSides(placement, fleet, observed);
   return all !== undefined && areOfFallback(running(all));
@@ -154,7 +151,6 @@ export function fallbackUnseen(
   return { ...first, detail: `its fallback may run on ${nodes.join(', ')}: ${first.detail}` };
 }
 
-/** The fleet, with every placement that runs on its fallback placed there. */
 export const whereTheyRun = (fleet: DesiredFleet, observed: Observed): DesiredFleet =>
   withFallbacks(fleet, (one) => runsOnFallback(one, fleet, observed));
 

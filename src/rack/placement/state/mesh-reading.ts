@@ -31,7 +31,6 @@ export const meshTable = {
   'token-unobserved': { state: 'unknown', serving: 'wait', stopped: 'stop-observed' },
 } as const;
 
-/** The possible observations of a placement. */
 export type SeenMesh = keyof typeof meshTable;
 
 /**

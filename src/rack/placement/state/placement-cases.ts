@@ -13,7 +13,7 @@ import { restartedNodes, returningPlacements } from '../../goal.ts';
 import { holdsOf } from '../../hold/reading.ts';
 import type { View } from '../../resource.ts';
 import { type LeftGateway, leftGateways } from '../endpoint/seen-gateways.ts';
-import type { Gateway } from '../mesh/gateway-steps.ts';
+import type { GatewayOnNode } from '../mesh/gateway-steps.ts';
 import { seenRanks } from '../mesh/rank-states.ts';
 import { type Mesh, readMesh } from '../mesh/read-mesh.ts';
 import { type OrphanedRank, orphanedRanksOn } from '../mesh/stop-mesh.ts';
@@ -21,17 +21,14 @@ import { fallbackUnseen, ownRanksOn, runsOnFallback } from './layouts.ts';
 import { meshTable } from './mesh-reading.ts';
 import { seenNames } from './seen-names.ts';
 
-/** A placement in the file with its observed state. */
 export interface PlacementCase {
   readonly placement: DesiredPlacement;
   readonly leader: NodeName;
   readonly mesh: Mesh;
   /** The configuration that the file describes, with the observed generation. */
   readonly configuration: Configuration;
-  /** Its runtime and model in the file, if any. */
   readonly runtime?: DesiredRuntime;
   readonly model?: DesiredModel;
-  /** Absent if the placement has no drafter. */
   readonly drafter?: DesiredModel;
   readonly driver?: RuntimeDriver;
   /** Orphaned ranks on targets that the file no longer uses for it. */
@@ -43,13 +40,11 @@ export interface PlacementCase {
    * one of its Macs.
    */
   readonly comesBack: 'no' | 'after-stop' | 'after-restart';
-  /** The placement on its fallback, if it runs there now. */
   readonly elsewhere?: PlacementCase;
   /** If the fallback is desired: nodes on which ranks of the placement's own layout run instead. */
   readonly ownRanks?: readonly NodeName[];
 }
 
-/** The models that its ranks load: its own, and its drafter if it has one. */
 export const loadedBy = ({ model, drafter }: PlacementCase): readonly DesiredModel[] =>
   [model, drafter].filter((one) => one !== undefined);
 
@@ -99,7 +94,6 @@ export const takesOfDevice = ({ configuration }: Pick<PlacementCase, 'configurat
 /** True if no rank runs; a reboot may load its services again without starting them. */
 export const isIdle = ({ seen }: Pick<Mesh, 'seen'>): boolean => meshTable[seen].stopped === 'keep';
 
-/** The change that apply makes. */
 export const meshChange = ({ mesh: { seen }, placement: { state } }: Pick<PlacementCase, 'mesh' | 'placement'>) =>
   meshTable[seen][state];
 
@@ -168,7 +162,6 @@ const allOrphanedRanks = (view: View): readonly OrphanedRank[] =>
     return seenValue(orphanedRanksOn(node, facts, wanted)) ?? [];
   });
 
-/** Orphaned ranks of placements that are not in the file. */
 export const orphans = (view: View): readonly OrphanedRank[] =>
   allOrphanedRanks(view).filter(({ placement }) => !view.desired.placements.some(({ name }) => name === placement));
 
@@ -177,7 +170,7 @@ export const orphans = (view: View): readonly OrphanedRank[] =>
  * is the leader of its other layout. That node may be in both layouts with different ranks. Empty if the placement is
  * not published.
  */
-export function gatewaysOf({ leader, placement, mesh, orphanedRanks }: PlacementCase): readonly Gateway[] {
+export function gatewaysOf({ leader, placement, mesh, orphanedRanks }: PlacementCase): readonly GatewayOnNode[] {
   const { publication, endpointPort: port } = placement;
   if (publication === undefined) return [];
   const leaders = layoutsOf(placement).map(({ nodes: [first] }) => first);

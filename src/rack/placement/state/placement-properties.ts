@@ -186,7 +186,6 @@ function fileState(file: InstalledFile | undefined, digest: string): 'intact' | 
 /** The address of a node's orphaned ranks from placements that are not in the file. */
 export const orphanedRankAddress = addressed({ kind: 'placement' });
 
-/** Placements that are no longer in the file but still have ranks on a node. */
 function orphanedRankProperty(view: View, { desired: { name: node }, facts }: ObservedTarget): Property {
   const { desired } = view;
   const names = desired.placements.map(({ name }) => name);

@@ -20,16 +20,13 @@ export const checkedMac = (facts: Facts | undefined): CheckedMac | undefined =>
     macos: mapKnown(read(facts, macosVersionFact), ({ version }) => version),
   };
 
-/** Current device names and addresses of the observed nodes. */
 export const seenNames = ({ observation: { nodes } }: Pick<View, 'observation'>): SeenNames =>
   namesBy((node) => nodes[node]?.facts);
 
-/** Takes the same names from any source of facts. */
 export function namesBy(factsOf: (node: NodeName) => Facts | undefined): SeenNames {
   return {
     device: ({ node, receptacle }) => {
-      const facts = factsOf(node);
-      const device = facts === undefined ? undefined : thunderboltInterfaces(facts)?.get(receptacle);
+      const device = thunderboltInterfaces(factsOf(node))?.get(receptacle);
       return device === undefined ? undefined : `rdma_${device}`;
     },
     lan: (node) => lanAddress(factsOf(node)),

@@ -29,12 +29,12 @@ export const lostRanks = (view: View): readonly Diagnostic[] =>
     if (away.length === 0 || running.length === 0 || !isNear) return [];
     const { name } = placement;
     const gone = away.join(', ');
-    const kept = isLeft ? ' They keep running, because they could not be started again.' : '';
+    const stays = isLeft ? ' They keep running, because they could not be started again.' : '';
     const why = `${name} cannot be started again until ${gone} is back. To stop the remaining ranks`;
     return [
       diagnose('mesh/lost-rank', {
         subject: placementSubject(name),
-        detail: `Could not observe ${gone}. The ranks on ${running.join(', ')} still run, and ${answerWords[voiceOf(one)]}.${kept}`,
+        detail: `Could not observe ${gone}. The ranks on ${running.join(', ')} still run, and ${answerWords[voiceOf(one)]}.${stays}`,
         hint: withCommands(why, [meshwright('stop', name)]),
       }),
     ];

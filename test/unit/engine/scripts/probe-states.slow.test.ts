@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { keptFiles, keptRecordsWith } from '../../../../src/node/probes/kept-scripts.ts';
 import { launchdServices } from '../../../../src/node/probes/launchd-services.ts';
 import { placementRanks } from '../../../../src/node/probes/placement-ranks.ts';
 import { rdmaPortsScript } from '../../../../src/node/probes/rdma-scripts.ts';
+import { installedFiles, storedRecordsWith } from '../../../../src/node/probes/stored-records-scripts.ts';
 import { ours } from './mac-root.ts';
 import { comparesTraces, type NodeState, tableOf } from './node-states.ts';
 import { everyText } from './script-examples.ts';
@@ -14,8 +14,8 @@ rm -rf */tree.new "$R/job/there" "$R/job/links" "$R/job/inodes"; find . -type l 
 const jobs = ['fetch-archive', 'fetch-model', 'unpack-runtime', 'verify-model'];
 const scripts: Readonly<Record<string, unknown>> = {
   ...Object.fromEntries(jobs.map((name) => [`job ${name}`, runJob])),
-  'probe of records': keptRecordsWith(['names', 'power']).ask[2],
-  'probe of files': keptFiles.ask[2],
+  'probe of records': storedRecordsWith(['names', 'power']).ask[2],
+  'probe of files': installedFiles.ask[2],
   'probe of services': launchdServices.ask[2],
   'probe of ranks': placementRanks.ask[2],
   'probe of devices': rdmaPortsScript,

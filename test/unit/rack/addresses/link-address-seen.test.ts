@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import type { Facts } from '../../../../src/model/facts/fact-values.ts';
 import { known, unknown } from '../../../../src/model/known.ts';
-import { keptAddress } from '../../../../src/rack/addresses/reading.ts';
+import { storedAddress } from '../../../../src/rack/addresses/reading.ts';
 import { serviceOf } from '../../../../src/rack/network/services-reading.ts';
 import { settledFacts } from '../../../rack/rack.ts';
 
@@ -27,7 +27,7 @@ describe("a device's address in the network preferences", () => {
   const own = service('Thunderbolt 2', 'en3', true);
   const address = { address: '10.77.0.1', prefixLength: 30 };
   const keptOf = (service: typeof own | undefined, ...all: readonly Partial<Kept>[]) =>
-    keptAddress(
+    storedAddress(
       {
         ...facts,
         'network-services': known(service === undefined ? [] : [service]),
@@ -60,7 +60,7 @@ describe("a device's address in the network preferences", () => {
     expect(keptOf(own, { method: 'manual' })).toEqual(known({ kind: 'other' }));
     for (const list of ['network-services', 'service-addresses'] as const) {
       const lost = unknown('timed-out', list);
-      expect(keptAddress({ ...facts, 'network-services': known([own]), [list]: lost }, 'en3')).toBe(lost);
+      expect(storedAddress({ ...facts, 'network-services': known([own]), [list]: lost }, 'en3')).toBe(lost);
     }
   });
 });

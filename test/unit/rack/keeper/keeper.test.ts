@@ -4,7 +4,7 @@ import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import type { KeeperObservation } from '../../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import {
-  type Kept,
+  type KeeperSettings,
   keeperData,
   keeperDataText,
   keeperPlist,
@@ -17,7 +17,7 @@ import { makePlan } from '../../../rack/plans.ts';
 import { observedFleet, settledFleet, settledValues } from '../../../rack/rack.ts';
 import { onOnePage } from '../../one-page.ts';
 
-const kept: Kept = {
+const kept: KeeperSettings = {
   isBridgeRemoved: true,
   wiredMegabytes: 491_520,
   addresses: [

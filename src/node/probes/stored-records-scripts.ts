@@ -159,14 +159,13 @@ if [ -n "$P" ]; then
 fi
 printf "end\\n"`;
 
-/** The node's jobs and lease, and the baseline values of these keys. */
-export const keptRecordsWith = (keys: readonly string[]): Probe =>
+export const storedRecordsWith = (keys: readonly string[]): Probe =>
   recordProbe('kept-records', recordsScript(keys), 10_000);
 
 /**
  * The probe to which facts refer. An observation sends it with the keys of all values (src/engine/observe/facts.ts).
  */
-export const keptRecords = keptRecordsWith([]);
+export const storedRecords = storedRecordsWith([]);
 
 /**
  * Counts the entries of each tree, and those that changed after the seal was written, which find prints twice in a row.
@@ -263,5 +262,4 @@ for k in $T; do set -- "$k" "$@"; done
 } | ${pathWord(tool.awk)} -F / '${countTrees}'
 printf "end\\n"`;
 
-/** Installed files and published trees, with the evidence of changes. */
-export const keptFiles = recordProbe('kept-files', filesScript, 20_000);
+export const installedFiles = recordProbe('kept-files', filesScript, 20_000);

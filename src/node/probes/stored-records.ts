@@ -24,7 +24,6 @@ const readNamed = (answer: Answer | undefined, forms: Readonly<Record<string, Re
 
 const isTwice = (texts: readonly string[]): boolean => new Set(texts).size < texts.length;
 
-/** A seal on the node: its id or folder, and its fields. */
 export interface FoundSeal {
   readonly id: string;
   readonly fields: Readonly<Record<string, string>>;
@@ -36,8 +35,7 @@ export interface SealList {
   readonly lines: readonly string[];
 }
 
-/** The records of the probe `kept-files`. */
-export interface KeptSeals {
+export interface SealRecords {
   readonly files: readonly FoundSeal[];
   readonly trees: readonly FoundSeal[];
   /** Names of staging folders, such as `model-kimi-0123456789abcdef`. */
@@ -59,7 +57,7 @@ const sealHeads = {
 };
 
 /** Reads the whole output; garbled if a record is unknown or occurs twice. */
-export const readKeptSeals = (answer: Answer | undefined): Known<KeptSeals> =>
+export const readSeals = (answer: Answer | undefined): Known<SealRecords> =>
   andThen(readNamed(answer, sealHeads), (records) => {
     const all = (word: string): readonly NamedRecord[] => records.filter((one) => one.word === word);
     const double = listWords.find((word) => all(word).length > 1);
@@ -95,10 +93,9 @@ export interface JobProcess {
 }
 
 /** The heads of the records of the probe `kept-records`. */
-const keptHeads = {
+const recordHeads = {
   job: /^[A-Za-z0-9._-]{1,255}$/,
   lease: /^$/,
-  /** The node is on hold. */
   hold: /^$/,
   /** An unconfirmed network change. */
   transaction: /^(?:pending|rolling)$/,
@@ -112,10 +109,10 @@ const keptHeads = {
 };
 
 /** Reads the whole output; garbled if a record is unknown or occurs twice. */
-export const readKept = (answer: Answer | undefined) =>
-  andThen(readNamed(answer, keptHeads), (records) => {
-    const all = (word: keyof typeof keptHeads): readonly NamedRecord[] => records.filter((one) => one.word === word);
-    const names = (word: keyof typeof keptHeads): readonly string[] => all(word).map(({ name }) => name);
+export const readStoredRecords = (answer: Answer | undefined) =>
+  andThen(readNamed(answer, recordHeads), (records) => {
+    const all = (word: keyof typeof recordHeads): readonly NamedRecord[] => records.filter((one) => one.word === word);
+    const names = (word: keyof typeof recordHeads): readonly string[] => all(word).map(({ name }) => name);
     const traces = all('traces').map(tracesOf);
     const isBeforeTwice = traces.length > 1 || isTwice([...names('baseline'), ...names('foreign')]);
     if (isBeforeTwice || traces.includes(undefined)) {
