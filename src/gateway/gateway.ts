@@ -76,20 +76,16 @@ export async function startGateway(
   );
   let strangers = 0;
 
-  /** The paths for requests of the node itself: from meshwright, or a person who may read the node's secret. */
-  async function nodeAnswer(request: IncomingMessage, address: URL, passing: Passing) {
-    const own = ownRequest(address, endpoints);
-    if (own !== undefined) return answerOwn(own, request, passing);
-    return statusAnswer(address.pathname, endpoints, { strangers, ...(version === undefined ? {} : { version }) });
-  }
-
   async function answer(request: IncomingMessage, passing: Passing): Promise<PlainAnswer | undefined> {
     const url = request.url ?? '/';
     if (!URL.canParse(url, 'http://gateway')) return refusalAnswer(refusals.badUrl());
     const address = new URL(url, 'http://gateway');
     const path = address.pathname;
+    // Requests of the node itself: from meshwright, or a person who may read the node's secret.
     if (path.startsWith('/gateway/') && (await isOwn(request.headers))) {
-      return nodeAnswer(request, address, passing);
+      const own = ownRequest(address, endpoints);
+      if (own !== undefined) return answerOwn(own, request, passing);
+      return statusAnswer(path, endpoints, { strangers, ...(version === undefined ? {} : { version }) });
     }
     if (leaving.signal.aborted) return refusalAnswer(refusals.leaving());
     const open = await openEndpoints(endpoints, request);

@@ -1,6 +1,6 @@
 /**
  * Waits in a line until the entry's `start` is called; undefined if `signal` is aborted first, which takes the entry out
- * of the line. Whoever calls `start` takes it out before.
+ * of the line. The caller of `start` takes it out before.
  */
 export function waitInLine<Entry, Value>(
   line: Entry[],

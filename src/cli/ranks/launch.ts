@@ -280,7 +280,6 @@ export function unfitReasons(
   });
 }
 
-/** The same as refusals of `launch`. */
 export const launchRefusals = (asked: LaunchAsked, observation: FleetObservation): readonly Diagnostic[] =>
   unfitReasons(asked, observation).map(({ kind, node, why, hint }) => {
     if (kind === 'account') return refused('launch/account', node, why, hint);

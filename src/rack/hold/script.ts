@@ -9,12 +9,14 @@ function oneLine(name: string, value: string): string {
   return `${name}=${value}\n`;
 }
 
+/** Writes the hold on the node, where every observation sees it. */
 export function setHold({ reason, until, by, since }: ScriptArgs['set-hold']): string {
   const lines = Object.entries(given({ reason, until, by, since })).map(([name, value]) => oneLine(name, value));
   return `write ${pathWord(place.hold)} ${quote(lines.join(''))}
 changed`;
 }
 
+/** Deletes the hold from the node. */
 export const clearHold = (): string => `[ -e ${pathWord(place.hold)} ] || unchanged
 must rm ${pathWord(tool.rm)} -f ${pathWord(place.hold)}
 changed`;
