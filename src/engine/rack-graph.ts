@@ -73,8 +73,8 @@ function graphNode(examination: Examination, name: NodeName, isDeclaredOnly: boo
 /** Text of a step's prerequisites, such as `stop chat and remove the Thunderbolt Bridge on studio-1`, if any. */
 function firstOf({ stopFirst, bridgesFirst }: CableStep): string | undefined {
   const words = [...(stopFirst.length === 0 ? [] : [`stop ${listText(stopFirst)}`]), bridgesFirst];
-  const told = words.filter((one) => one !== '');
-  return told.length === 0 ? undefined : listText(told);
+  const parts = words.filter((one) => one !== '');
+  return parts.length === 0 ? undefined : listText(parts);
 }
 
 function drawn(examination: Examination, acts: readonly CableStep[], isDeclaredOnly: boolean): RackGraph {

@@ -15,14 +15,14 @@ type RoleCondition =
   /** The file does not let `apply` remove the bridge; otherwise the finding disappears with the bridge. */
   | 'bridge-stays'
   /** Like `bridge-stays`, but always reported: the bridge does harm until `apply` removes it. */
-  | 'bridge-stays-else-told';
+  | 'bridge-stays-else-reported';
 
 /**
- * The meaning of a doctor finding for a plan. `told`: it is only reported, which is the default. `converged`: `apply`
+ * The meaning of a doctor finding for a plan. `reported`: it is only reported, which is the default. `converged`: `apply`
  * repairs it. An object: it blocks a resource.
  */
 export type FindingRole =
-  | 'told'
+  | 'reported'
   | 'converged'
   /** `apply` repairs the finding if it sets an address of the node; otherwise the finding is only reported. */
   | 'converged-by-address'
@@ -35,7 +35,7 @@ export interface RuleCode extends CodeEntry {
   readonly facts: readonly FactDefinition[];
 }
 
-/** Codes with their entries. Without a role, a finding is `told`; without facts, it depends only on the file. */
+/** Codes with their entries. Without a role, a finding is `reported`; without facts, it depends only on the file. */
 export type RuleCodes = Readonly<Record<string, CodeEntry & Partial<RuleCode>>>;
 
 /** One finding of a rule. Summary, severity and hint default to those of the finding's code. */
@@ -52,7 +52,7 @@ export function defineRule<C extends RuleCodes>(
 ): DefinedRule<C> {
   const codes = defineCodes(
     Object.fromEntries(
-      Object.entries(entries).map(([code, entry]) => [code, { role: 'told', facts: [], ...entry }]),
+      Object.entries(entries).map(([code, entry]) => [code, { role: 'reported', facts: [], ...entry }]),
     ) as C,
   );
   return { codes, rule: (examination) => find(examination).map(({ code, ...rest }) => diagnose(codes[code], rest)) };

@@ -85,7 +85,7 @@ const titles: Readonly<Record<Stage, string>> = {
   bridges: 'Bridges to fix before you touch any cable',
   cables: 'Cables',
   nodes: 'On the Macs',
-  told: 'Worth knowing',
+  reported: 'Worth knowing',
 };
 
 /** A cable that is plugged in while bridges exist can close a ring. */

@@ -264,6 +264,7 @@ interface Keeping {
 /** Takes a run's leases and renews them. */
 export function createLeaseKeeper(options: KeeperOptions) {
   const lost = new AbortController();
+  const signal: AbortSignal = lost.signal;
   const keeping: Keeping = { options, leases: new Map(), failures: new Map(), lost, phase: options.claim.phase };
   return {
     /**
@@ -289,7 +290,7 @@ export function createLeaseKeeper(options: KeeperOptions) {
     },
     release: () => releaseAll(keeping),
     /** Aborted as soon as one lease is lost. */
-    lost: lost.signal,
+    lost: signal,
   };
 }
 

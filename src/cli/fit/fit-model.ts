@@ -15,7 +15,7 @@ import { knownNames, type NamedModel, namedModel } from '../../drivers/known/kno
 import type { PublishedBuild } from '../../drivers/known/models.ts';
 import { driverOf, isDriver, keysByDriver } from '../../drivers/registry.ts';
 import type { DesiredFleet, DesiredModel, DesiredNode, DesiredRuntime, DriverName } from '../../model/desired.ts';
-import type { FitFleet } from '../../model/fit.ts';
+import type { FitFleet, ModelFit } from '../../model/fit.ts';
 import { given } from '../../model/given.ts';
 import { listText } from '../../model/lists.ts';
 import { macIdOf, macModel } from '../../model/macs.ts';
@@ -318,7 +318,7 @@ const example = prose`For example: ${meshwright('fit', './models/tiny', '--on', 
 const usualContext = '8k';
 
 /** Calculates whether a model fits on Macs; contacts no node. @throws FleetError `cli/usage`, `model/shape-unknown` */
-export async function fitModel(run: Run) {
+export async function fitModel(run: Run): Promise<ModelFit & { readonly published?: PublishedBuild }> {
   const [word, another] = run.words;
   if (word === undefined) throw usageError('No model was specified.', example);
   if (another !== undefined)

@@ -19,11 +19,19 @@ export async function endedOnAbort<T>(signal: AbortSignal, end: () => void, work
   }
 }
 
+interface SignalListener {
+  /** Aborted by the first signal; commands then close their connections and return. */
+  readonly signal: AbortSignal;
+  /** The exit code of the received signal, if any. */
+  readonly received: () => ExitCode | undefined;
+  readonly stop: () => void;
+}
+
 /**
  * Listens for Ctrl-C, TERM, HUP and QUIT. The first signal stops the run cleanly; the second one ends the process
  * immediately, with the same exit code.
  */
-export function listenForSignals(console: Console) {
+export function listenForSignals(console: Console): SignalListener {
   const controller = new AbortController();
   // Every node in a run adds a listener; without this, Node warns of a leak from the eleventh on.
   setMaxListeners(0, controller.signal);
@@ -43,11 +51,9 @@ export function listenForSignals(console: Console) {
   ] as const;
   for (const [name, handler] of handlers) process.on(name, handler);
   return {
-    /** Aborted by the first signal; commands then close their connections and return. */
     signal: controller.signal,
-    /** The exit code of the received signal, if any. */
-    received: (): ExitCode | undefined => code,
-    stop: (): void => {
+    received: () => code,
+    stop: () => {
       for (const [name, handler] of handlers) process.off(name, handler);
     },
   };

@@ -71,13 +71,13 @@ export function cableWork(
   const acts = [...moved, ...others.flatMap((judged) => cureActs(rack, judged))];
   const found = fleetFindings(desired, observation, measured);
   const failures = new Set(Object.values(observation.failures).flatMap((all) => all.map(({ code }) => code)));
-  const isTold = (one: Diagnostic): boolean =>
+  const isReported = (one: Diagnostic): boolean =>
     areaOf(one) === 'identity' || (['cabling', 'cables'].includes(areaOf(one)) && !isCured(one, acts));
   return {
     examination,
     acts: acts.toSorted((a, b) => Number(b.isFree) - Number(a.isFree)),
     loops: found.filter((one) => hasTrait(one, 'urgent')),
-    findings: found.filter((one) => isTold(one) || failures.has(one.code)),
+    findings: found.filter((one) => isReported(one) || failures.has(one.code)),
     measured,
   };
 }
@@ -178,14 +178,14 @@ const isTaken = ({ kind }: ReceptacleView): boolean => kind === 'silent' || kind
 
 const sightOf = (view: ReceptacleView): string => `${view.kind} ${viewText(view)} ${view.linkBitsPerSecond ?? ''}`;
 
-/** `isTold`: whether the far end proves that the plug at this end was handled. */
-function plugOf(view: ReceptacleView, isTold: (far: LinkEnd) => boolean): Plug {
+/** `isProven`: whether the far end proves that the plug at this end was handled. */
+function plugOf(view: ReceptacleView, isProven: (far: LinkEnd) => boolean): Plug {
   const [peer, ...others] = view.peers;
   const isCable = peer?.kind === 'node' && peer.isMutual && others.length === 0;
   return {
     at: view.at,
     ...(isCable ? { far: peer.end } : {}),
-    isEitherEnd: isCable && !isTold(peer.end),
+    isEitherEnd: isCable && !isProven(peer.end),
     sees: viewText(view),
     ...given({ bitsPerSecond: view.linkBitsPerSecond }),
   };

@@ -90,7 +90,7 @@ export const entryOf = (code: string): (Code & Partial<RuleCode>) | undefined =>
 /** A code's role. A locked FileVault is the only observation failure with a manual step; others are only reported. */
 export function roleOf(code: string): FindingRole {
   const entry = entryOf(code);
-  return entry?.role ?? (hasTrait(entry, 'locked') ? { blocks: 'filevault' } : 'told');
+  return entry?.role ?? (hasTrait(entry, 'locked') ? { blocks: 'filevault' } : 'reported');
 }
 
 /** The part of a code before the slash. */

@@ -19,7 +19,7 @@ import { unknownFacts } from './unknown-facts.ts';
  * The repair order: first a ring that floods the network, then one visit to each Mac for RDMA, then bridges, then
  * cables, and the rest once the cables are right.
  */
-export const stages = ['ring', 'rdma-switch', 'unlock', 'bridges', 'cables', 'nodes', 'told'] as const;
+export const stages = ['ring', 'rdma-switch', 'unlock', 'bridges', 'cables', 'nodes', 'reported'] as const;
 
 export type Stage = (typeof stages)[number];
 
@@ -52,7 +52,7 @@ interface TroubleInput extends Pick<View, 'desired' | 'observation'> {
 function stageOf(one: Diagnostic): Stage {
   if (hasTrait(one, 'urgent')) return 'ring';
   if (hasTrait(one, 'locked')) return 'unlock';
-  if (one.severity === 'notice') return 'told';
+  if (one.severity === 'notice') return 'reported';
   if (hasTrait(one, 'rdma-switch')) return 'rdma-switch';
   const area = areaOf(one);
   if (area === 'bridge') return 'bridges';

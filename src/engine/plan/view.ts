@@ -76,7 +76,7 @@ export function viewOf({ desired, observation, targets, answered, ...rest }: Vie
 }
 
 /** The role of a finding in this fleet's plan. */
-type Meaning = 'told' | 'converged' | { readonly blocks: ResourceKind };
+type Meaning = 'reported' | 'converged' | { readonly blocks: ResourceKind };
 
 /** The file's nodes in a finding's subject, in file order. */
 const aboutNodes = ({ desired }: View, { subject }: Diagnostic): readonly NodeName[] =>
@@ -89,21 +89,21 @@ const hasNewAddress = (view: View, nodes: readonly NodeName[]): boolean =>
 
 function meaningOf(view: View, finding: Diagnostic): Meaning {
   const role = roleOf(finding.code);
-  if (role === 'told' || role === 'converged') return role;
-  if (role === 'converged-by-clock') return view.desired.system.clock === 'set' ? 'converged' : 'told';
+  if (role === 'reported' || role === 'converged') return role;
+  if (role === 'converged-by-clock') return view.desired.system.clock === 'set' ? 'converged' : 'reported';
   const nodes = aboutNodes(view, finding);
-  if (role === 'converged-by-address') return hasNewAddress(view, nodes) ? 'converged' : 'told';
+  if (role === 'converged-by-address') return hasNewAddress(view, nodes) ? 'converged' : 'reported';
   const isNeeded = nodes.some((node) => needsRdma(view.desired, node));
   switch (role.when) {
     case 'bridge-stays':
       return view.desired.thunderbolt.bridge === 'remove' ? 'converged' : role;
-    case 'bridge-stays-else-told':
-      return view.desired.thunderbolt.bridge === 'remove' ? 'told' : role;
+    case 'bridge-stays-else-reported':
+      return view.desired.thunderbolt.bridge === 'remove' ? 'reported' : role;
     case 'rdma-needed':
-      return isNeeded ? role : 'told';
+      return isNeeded ? role : 'reported';
     case 'rdma-needed-and-addressed':
       if (hasNewAddress(view, nodes)) return 'converged';
-      return isNeeded ? role : 'told';
+      return isNeeded ? role : 'reported';
     default:
       return role;
   }
@@ -152,7 +152,7 @@ function findingBlockers(view: View, kind: ResourceKind): readonly Blocker[] {
  * Macs come first.
  */
 export function reportedFindings(view: View): readonly Diagnostic[] {
-  const reported = view.findings.filter((finding) => meaningOf(view, finding) === 'told');
+  const reported = view.findings.filter((finding) => meaningOf(view, finding) === 'reported');
   const isUrgent = (one: Diagnostic): boolean => hasTrait(one, 'urgent');
   return [...reported.filter(isUrgent), ...reported.filter((one) => !isUrgent(one))];
 }

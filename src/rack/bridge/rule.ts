@@ -84,7 +84,7 @@ export const bridgeLoop = defineRule(
       cause:
         'Frames circle forever in a ring of Thunderbolt Bridges and take down the office network (dnet issue 69: 80,000 packets per second; exo issues 525 and 1222).',
       hint: 'Unplug one cable in the ring now; plug it in again after the bridges are removed.',
-      role: { blocks: 'thunderbolt-link', when: 'bridge-stays-else-told' },
+      role: { blocks: 'thunderbolt-link', when: 'bridge-stays-else-reported' },
       facts: bridgeFacts,
     },
   },

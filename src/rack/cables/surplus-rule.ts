@@ -15,7 +15,7 @@ import { thunderboltFact } from './fact.ts';
 const surplusCable = {
   severity: 'warning',
   traits: ['hands', 'unplugs'],
-  role: 'told',
+  role: 'reported',
   facts: [thunderboltFact],
 } as const;
 

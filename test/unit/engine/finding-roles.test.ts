@@ -32,11 +32,11 @@ describe('finding roles', () => {
   });
 
   it('allow no error whose only role is to be reported', () => {
-    expect(defined.filter(({ severity, role }) => severity === 'error' && role === 'told')).toEqual([]);
+    expect(defined.filter(({ severity, role }) => severity === 'error' && role === 'reported')).toEqual([]);
   });
 
   it('limit failures to observe a node to being reported, except a locked FileVault', () => {
     const failures = Object.keys(codes).filter((code) => code.startsWith('ssh/')) as (keyof typeof codes)[];
-    expect(failures.filter((code) => roleOf(code) !== 'told')).toEqual(['ssh/locked-at-filevault']);
+    expect(failures.filter((code) => roleOf(code) !== 'reported')).toEqual(['ssh/locked-at-filevault']);
   });
 });

@@ -51,7 +51,7 @@ for (const kind of kinds) {
     for (const { name, one } of cases.filter((each) => each.kind === kind)) {
       it(`${one.title} (${name})`, () => {
         const { title: _, file, cables, unreachable, seen, unknown, goal, targets, ...wanted } = one;
-        const nothing = { changes: [], steps: [], waiting: [], blockers: [], effects: [], told: [] };
+        const nothing = { changes: [], steps: [], waiting: [], blockers: [], effects: [], reported: [] };
         expect(planLines(planFor(one))).toEqual({ ...nothing, ...wanted });
       });
     }

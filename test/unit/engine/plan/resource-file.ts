@@ -29,7 +29,7 @@ export interface ResourceFile {
   readonly blockers?: readonly string[];
   readonly effects?: readonly string[];
   /** Codes that the plan only reports. */
-  readonly told?: readonly string[];
+  readonly reported?: readonly string[];
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -113,7 +113,7 @@ function stepLine(step: Step): string {
 /** The plan in lines that a person can review. */
 export function planLines(
   plan: Plan,
-): Required<Pick<ResourceFile, 'changes' | 'steps' | 'waiting' | 'blockers' | 'effects' | 'told'>> {
+): Required<Pick<ResourceFile, 'changes' | 'steps' | 'waiting' | 'blockers' | 'effects' | 'reported'>> {
   return {
     changes: plan.changes.map(({ id, from, to }) => `${id}: ${from} -> ${to}`),
     steps: plan.steps.map(stepLine),
@@ -126,6 +126,6 @@ export function planLines(
       return `${one.isHands ? 'hands' : 'other'} ${one.code} on ${nodes}: ${plainText(one.action)}${one.blocks.length === 0 ? '' : ` (blocks ${one.blocks.join(', ')})`}`;
     }),
     effects: plan.effects.map(({ kind, nodes }) => `${kind} on ${nodes.join(' ')}`),
-    told: plan.diagnostics.map(({ code, subject }) => `${code} ${subjectText(subject)}`),
+    reported: plan.diagnostics.map(({ code, subject }) => `${code} ${subjectText(subject)}`),
   };
 }
