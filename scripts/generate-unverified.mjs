@@ -33,8 +33,8 @@ function rows() {
   const commandsByClaim = new Map();
   for (const { command, source } of racks.flatMap(forms)) {
     if (source.grade !== 'unconfirmed') continue;
-    const commands = commandsByClaim.get(source.text) ?? new Set();
-    commandsByClaim.set(source.text, commands.add(command));
+    const commands = commandsByClaim.get(source.text) ?? [];
+    commandsByClaim.set(source.text, new Set([...commands, ...alternatives(command)]));
   }
   const sorted = [...commandsByClaim].sort(([a], [b]) => (a < b ? -1 : 1));
   return [
@@ -51,12 +51,23 @@ function row(claim, commands) {
   return `| ${cell(claim)} | ${cell([...shown, ...more].join(', '))} |`;
 }
 
-/** A family of command lines is an sh pattern after the tool's path; a person must fill it in. */
+/** An sh pattern after the tool's path stands for several command lines, in which a person replaces NAME. */
 function runnable(command) {
   const [, path, pattern] = /^(\S+) \((.+)\)$/.exec(command) ?? [];
-  return path === undefined
-    ? `\`${command}; echo $?\``
-    : `\`${path}\` with arguments such as \`${pattern}\` (their count first)`;
+  const commands = path === undefined ? [command] : pattern.split(' | ').map((one) => `${path} ${typed(one)}`);
+  return commands.map((one) => one.replace(/^(.+?)( as a user without root)?$/, '`$1; echo $?`$2')).join(', ');
+}
+
+/** One command line for each alternative in a word such as `on|off`, which a shell would take for a pipe. */
+function alternatives(command) {
+  const [words] = /\S+\|\S+/.exec(command) ?? [];
+  if (words === undefined) return [command];
+  return words.split('|').flatMap((one) => alternatives(command.replace(words, one)));
+}
+
+/** A pattern without its number of arguments and quotes, and with NAME for its wildcards. */
+function typed(pattern) {
+  return pattern.replaceAll(/^'?\d+:|'/g, '').replaceAll(/\*\[![^\]]+\]\*|\*/g, 'NAME');
 }
 
 function cell(words) {
@@ -71,6 +82,8 @@ function forms(rack) {
   if (made.kind === 'refused') throw new Error(made.diagnostics.map(({ detail }) => detail).join('\n'));
   const { fleet } = made;
   const refusals = tools.map(({ path, usage }) => ({ command: `${path} -Z`, source: usage.source }));
-  const base = baseTools.map(({ path, forms: words, source }) => ({ command: `${path} ${words}`, source }));
+  const base = baseTools.flatMap(({ path, forms: words, source }) =>
+    words.split(' | ').map((one) => ({ command: `${path} ${one}`, source })),
+  );
   return [...fleet.macs.flatMap((mac) => formsOf({ fleet, mac })), ...refusals, ...base];
 }

@@ -2,19 +2,19 @@ import type { ServerResponse } from 'node:http';
 import { jsonObject, parsedJson } from '../model/digest.ts';
 import type { RuntimeApi } from '../model/gateway.ts';
 
-/** An answer of the gateway itself: status, JSON, and when to try again. */
+/** The gateway's own answer: status, JSON, and when to try again. */
 export interface PlainAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly retryAfterSeconds?: number;
-  /** The code of a refusal. */
+  /** A refusal's code. */
   readonly refused?: string;
 }
 
-/** The header of refusals by the gateway itself, which a runtime's errors lack. */
+/** The header that marks the gateway's own refusals; a runtime's errors lack it. */
 export const refusedHeader = 'meshwright-refused';
 
-/** Why a request is not passed on, in the form of the OpenAI API. */
+/** Why the gateway does not pass a request on, in the OpenAI API's format. */
 export interface Refusal {
   readonly status: number;
   readonly code: string;
@@ -29,7 +29,7 @@ const refusalTypes: Readonly<Record<number, string>> = {
   503: 'unavailable_error',
 };
 
-/** A refusal as an answer. @see https://platform.openai.com/docs/guides/error-codes */
+/** Turns a refusal into an answer. @see https://platform.openai.com/docs/guides/error-codes */
 export const refusalAnswer = ({ status, retryAfterSeconds, message, code, param }: Refusal): PlainAnswer => ({
   status,
   body: { error: { message, type: refusalTypes[status] ?? 'invalid_request_error', param: param ?? null, code } },
@@ -37,7 +37,7 @@ export const refusalAnswer = ({ status, retryAfterSeconds, message, code, param 
   ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
 });
 
-/** Writes an answer. If an answer has already begun, cuts its connection, so that no client takes it as complete. */
+/** Sends an answer. If one has already begun, cuts the connection, so that the client does not take it as complete. */
 export function sendAnswer(response: ServerResponse, { status, body, retryAfterSeconds, refused }: PlainAnswer): void {
   if (response.headersSent) {
     breakConnection(response);
@@ -56,8 +56,8 @@ export function sendAnswer(response: ServerResponse, { status, body, retryAfterS
 }
 
 /**
- * Cuts the connection of an incomplete answer. Without a length, as in HTTP/1.0, only a reset shows that bytes are
- * missing.
+ * Cuts the connection during an incomplete answer. If the length is unknown, as in HTTP/1.0, only a reset shows that
+ * bytes are missing.
  */
 export function breakConnection(response: ServerResponse): void {
   if (response.req?.httpVersion === '1.0') response.socket?.resetAndDestroy();
@@ -72,8 +72,8 @@ const errorTypes: Readonly<Record<number, string>> = {
 };
 
 /**
- * A runtime's error in the form of the OpenAI API, or the reason as a text if the runtime cannot answer anything now.
- * Clients do not repeat a request after 404, which some runtimes send for every failure.
+ * A runtime's error in the OpenAI API's format, or the reason as text if the runtime cannot answer at all now. Some
+ * runtimes send 404 for every failure; clients do not repeat a request after 404.
  */
 export function errorAnswer(status: number, text: string, { paths, deadError }: RuntimeApi): PlainAnswer | string {
   const document = parsedJson(text);
@@ -87,14 +87,14 @@ export function errorAnswer(status: number, text: string, { paths, deadError }: 
 
 const longestMessage = 2_000;
 
-/** `{"error": {"message": …}}` of OpenAI, `{"error": …}` of mlx_lm, `{"detail": …}` of FastAPI. */
+/** OpenAI's `{"error": {"message": …}}`, mlx_lm's `{"error": …}`, FastAPI's `{"detail": …}`. */
 function messageIn(document: unknown): string | undefined {
   const { error, detail, message } = jsonObject(document) ?? {};
   const all = [jsonObject(error)?.['message'], error, detail, message];
   return all.find((one): one is string => typeof one === 'string' && one !== '')?.slice(0, longestMessage);
 }
 
-/** Of a name that a client sent, an answer repeats at most this many characters. */
+/** An answer repeats at most this many characters of a name that a client sent. */
 const longestName = 200;
 
 const someNames = (names: readonly string[]): string => (names.length === 0 ? 'none' : names.join(', '));

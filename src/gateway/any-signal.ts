@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 
 /**
- * Runs `work` with a signal that aborts with one of `signals`. `AbortSignal.any` would leave an entry at a signal that
- * outlives the work, such as that of the whole gateway, for each request.
+ * Runs `work` with a signal that aborts when one of `signals` does. For each request, `AbortSignal.any` would leave an
+ * entry in a signal that outlives the work, such as the whole gateway's.
  */
 export async function withAnySignal<Result>(
   signals: readonly AbortSignal[],

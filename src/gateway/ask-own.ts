@@ -7,33 +7,36 @@ import { forward } from './forward.ts';
 import { bodyRefusal, clientGone, type Passing } from './pass-on.ts';
 import { withTimeLimit } from './time-limit.ts';
 
-/** Client requests in flight or waiting for their turn, without the node's own. */
+/** Client requests, running or waiting for their turn, excluding the node's own requests. */
 export function clientsInFlight({ turns, own }: Endpoint): Pick<EndpointStatus, 'running' | 'waiting'> {
   const { running, waiting } = turns.counts();
   return { running: Math.max(0, running - own.count()), waiting };
 }
 
-/** No single token takes longer. A mesh that still has one of the node's requests gets no second one. */
+/**
+ * No single token takes longer. If one of the node's requests has been running for longer, the mesh gets no other one.
+ */
 const longestOwnMs = 20_000;
 
-/** A token this recent already proves service, so the node's own request would prove no more. */
+/** A token this recent already proves that the mesh serves, so the node's own request would prove nothing more. */
 const recentMs = 10_000;
 
 /** The longest time that one of the node's requests waits for its turn. */
 const longestWaitMs = 3_600_000;
 
-/** The status of a request that was not passed on because others are in flight. @see RFC 8470, 425 (Too Early) */
+/** The status for a request that is not passed on because others are in flight. @see RFC 8470, 425 (Too Early) */
 const notAskedStatus = 425;
 
-/** A request of meshwright on the node, `/gateway/ask/PLACEMENT/PATH`. */
+/** A request from meshwright on the node: `/gateway/ask/PLACEMENT/PATH`. */
 export interface OwnRequest {
   readonly endpoint: Endpoint;
-  /** With its leading slash; empty to ask for the number of client requests in flight. */
+  /** With the leading slash; empty if the request asks for the number of client requests in flight. */
   readonly path: string;
 }
 
 /**
- * Reads the URL of such a request; undefined for any other URL, and for a placement that is not behind this gateway.
+ * Parses the URL of a request from meshwright; undefined for any other URL, or if the placement is not behind this
+ * gateway.
  */
 export function ownRequest({ pathname, search }: URL, endpoints: readonly Endpoint[]): OwnRequest | undefined {
   const [, placement, path = ''] = /^\/gateway\/ask\/([^/]+)(\/.*)?$/.exec(pathname) ?? [];
@@ -42,10 +45,10 @@ export function ownRequest({ pathname, search }: URL, endpoints: readonly Endpoi
 }
 
 /**
- * Passes a request of the node itself on to a runtime when it is its turn, so that it never runs next to a client's:
- * two requests in parallel can end a mesh (mlx-lm issue 1737). It is not counted, and is passed on even if the
- * placement is closed. If its turn does not come within the milliseconds of `meshwright-wait`, or if a client got a
- * token recently and `meshwright-proof` is `traffic`, the answer is 425 with the requests in flight.
+ * Passes one of the node's own requests on to a runtime when its turn comes, so that it never runs in parallel with a
+ * client's request: two parallel requests can bring a mesh down (mlx-lm issue 1737). The node's request is not counted,
+ * and is passed on even if the placement is closed. The answer is 425 with the requests in flight if the turn does not
+ * come within `meshwright-wait` milliseconds, or if `meshwright-proof` is `traffic` and a client got a token recently.
  */
 export async function answerOwn(
   { endpoint, path }: OwnRequest,
@@ -78,7 +81,7 @@ async function passOwn(
   { response, limits, leaving }: Passing,
 ): Promise<PlainAnswer | undefined> {
   const { 'meshwright-proof': proof, 'meshwright-wait': wait } = request.headers;
-  // A stop closes the gateway first, and a start asks for a token before it opens it again.
+  // A stop closes the gateway first, and a start asks for a token before it reopens the gateway.
   if ((await endpoint.closedBy()) !== undefined) endpoint.flow.forgetToken();
   if (proof === 'traffic' && isProven(endpoint)) return notAsked(endpoint);
   if ((endpoint.own.oldestMs() ?? 0) > longestOwnMs) return notAsked(endpoint);

@@ -13,16 +13,15 @@ export interface ConnectionLimits {
 export type CloseServer = (graceMs: number) => Promise<void>;
 
 /**
- * Limits the connections of a server. A connection above the limit replaces the oldest one without a request. If all
- * have a request, the new one is refused. So idle connections keep no client out.
+ * Limits a server's connections. A connection above the limit replaces the oldest idle one. If no connection is idle,
+ * the new one is refused. So idle connections never keep a client out.
  *
- * A stop waits only for requests. Node itself would also wait for connections without any request, which clients open
- * in advance.
+ * A stop waits only for requests. Node itself would also wait for idle connections, which clients open in advance.
  *
  * @param proxies addresses to which the limit per address does not apply
  */
 export function watchConnections(server: Server, limits: ConnectionLimits, proxies: readonly string[]): CloseServer {
-  /** From the oldest to the newest. */
+  /** Oldest first. */
   const all = new Set<Socket>();
   /** The number of requests without a complete answer, by connection. */
   const busy = new Map<Socket, number>();

@@ -3,10 +3,10 @@ import { rename, writeFile } from 'node:fs/promises';
 import { jsonObject } from '../model/digest.ts';
 import type { GatewayCounts } from '../model/gateway.ts';
 
-/** The counts of all placements of a gateway, by name. */
+/** The counts of all of a gateway's placements, by name. */
 export type AllCounts = ReadonlyMap<string, GatewayCounts>;
 
-/** New counts that begin now. */
+/** New counts that start at this time. */
 export const countsFrom = (sinceEpochSeconds: number): GatewayCounts => ({
   sinceEpochSeconds,
   requests: 0,
@@ -20,18 +20,18 @@ export const countsFrom = (sinceEpochSeconds: number): GatewayCounts => ({
 /** One complete answer. */
 export interface AnswerTimes {
   readonly tokens: number;
-  /** For a stream: from the arrival of the request to its first text. */
+  /** For a stream: from the request's arrival to the first text. */
   readonly firstTokenMs?: number;
   /** For a stream: from its first text to its end. */
   readonly generatingMs?: number;
 }
 
-/** The few tokens of a shorter stream arrive in one piece, so they show no speed. */
+/** A shorter stream's few tokens arrive in one piece, so they say nothing about the speed. */
 const leastTimedMs = 100;
 
 export function withAnswer(counts: GatewayCounts, { tokens, firstTokenMs, generatingMs }: AnswerTimes): GatewayCounts {
   const { firstToken, generating } = counts;
-  // The time begins with the first token, so that token does not count.
+  // The time starts at the first token, so this token does not count.
   const later = Math.max(0, tokens - 1);
   const isTimed = generatingMs !== undefined && generatingMs >= leastTimedMs && later > 0;
   return {
@@ -52,7 +52,7 @@ export function withAnswer(counts: GatewayCounts, { tokens, firstTokenMs, genera
   };
 }
 
-/** The counts of the gateway's earlier runs; new counts if their file is missing or damaged. */
+/** The counts from the gateway's earlier runs; empty if their file is missing or damaged. */
 export function readCounts(path: string): AllCounts {
   try {
     const document: unknown = JSON.parse(readFileSync(path, 'utf8'));

@@ -14,7 +14,7 @@ export interface Endpoint {
   readonly turns: Turns;
   readonly flow: Flow;
   readonly own: ReturnType<typeof makeOwnRequests>;
-  /** The keys that it accepts. */
+  /** The accepted keys. */
   readonly keys: () => Promise<AcceptedKeys>;
   /** Why it is closed; undefined while it accepts requests. */
   readonly closedBy: () => Promise<string | undefined>;
@@ -24,12 +24,12 @@ export interface Endpoint {
   readonly count: (next: (counts: GatewayCounts) => GatewayCounts) => void;
 }
 
-/** Waiting requests for each turn at the runtime. Further requests are refused, and the client may try again. */
+/** How many requests may wait per turn at the runtime. Further requests are refused, and the client may try again. */
 const waitingPerTurn = 64;
 const leastWaiting = 256;
 const longestReason = 500;
 
-/** The gateway's placements, in the order of its file, with the counts of earlier runs. */
+/** The gateway's placements, in the order of its file, with the counts from earlier runs. */
 export function makeEndpoints({
   upstreams,
   keysFolder,
@@ -59,7 +59,7 @@ export function makeEndpoints({
   });
 }
 
-/** The reason in the file that closes a placement. An unreadable file also closes it. */
+/** The reason from the file that closes a placement. An unreadable file also closes the placement. */
 export function closingReason(sight: FileSight): string | undefined {
   if (sight.kind === 'absent') return undefined;
   if (sight.kind === 'unreadable') return 'it was closed by its operator.';

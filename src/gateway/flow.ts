@@ -1,27 +1,27 @@
 import type { EndpointTraffic } from '../model/gateway.ts';
 
-/** A request at a runtime. All functions may be called repeatedly. After the end, calls have no effect. */
+/** A request at a runtime. All functions may be called repeatedly. After `end`, calls have no effect. */
 export interface Passage {
-  /** Bytes of its answer arrived, refusals excluded. Bytes without text may be a server's sign of life. */
+  /** Reports bytes of the answer, unless it is a refusal. Bytes without text may just be a server's keep-alive. */
   readonly came: (hasText?: boolean) => void;
-  /** Whether its client is not reading at the moment. */
+  /** Reports whether the client has paused reading. */
   readonly hold: (isHeld: boolean) => void;
   readonly end: () => void;
 }
 
-/** When one runtime sent anything, without the content. */
+/** Records when one runtime sent something, but not what it sent. */
 export interface Flow {
-  /** @param isStreamed whether its answer is streamed */
+  /** @param isStreamed whether the answer is streamed */
   readonly begin: (isStreamed: boolean) => Passage;
   /** Forgets the last token, because it proves nothing about a mesh that started later. */
   readonly forgetToken: () => void;
   readonly sight: () => Pick<EndpointTraffic, 'lastByteMsAgo' | 'quietMs' | 'streamQuietMs'> & {
-    /** Since the last text of any answer; absent if there was none. */
+    /** The time since the last text in any answer; absent if there was none. */
     readonly lastTokenMsAgo?: number;
   };
 }
 
-/** Measures with a clock that never goes back. */
+/** Measures with a clock that never goes backward. */
 export function makeFlow(now: () => number): Flow {
   const inFlight = new Set<Passage>();
   const held = new Set<Passage>();
@@ -43,7 +43,7 @@ export function makeFlow(now: () => number): Flow {
       },
       hold: (isHeld) => {
         if (isHeld && inFlight.has(passage)) held.add(passage);
-        // While its client read nothing, the answer could not arrive.
+        // While the client read nothing, the answer could not arrive.
         else if (held.delete(passage)) quietFromMs = now();
       },
       end: () => {
@@ -60,7 +60,7 @@ export function makeFlow(now: () => number): Flow {
   function sight(): ReturnType<Flow['sight']> {
     const at = now();
     const isJudged = inFlight.size > 0 && held.size === 0;
-    // An answer in one piece arrives at its end, so the silence before it says nothing about the runtime.
+    // An answer in one piece arrives only when it is complete, so the silence before it says nothing about the runtime.
     const streamFromMs = Math.max(quietFromMs, Math.min(...streamed.values()));
     return {
       ...(lastByteAtMs === undefined ? {} : { lastByteMsAgo: Math.round(at - lastByteAtMs) }),

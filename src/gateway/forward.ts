@@ -6,16 +6,16 @@ import type { Passage } from './flow.ts';
 import { type Meter, meterFor } from './meter.ts';
 
 export interface AnswerLimits {
-  /** How long a runtime may send nothing. */
+  /** How long a runtime may be silent. */
   readonly silentMs: number;
   /** How long a client may leave an answer unread. */
   readonly unreadMs: number;
 }
 
-/** One request on its way to a runtime, or to the gateway of another replica. */
+/** One request on its way to a runtime, or to another replica's gateway. */
 export interface Forwarding {
   readonly upstream: GatewayUpstream;
-  /** Set if the answer is corrected as the runtime's rules require; otherwise it is passed on unchanged. */
+  /** Set if the gateway corrects the answer by the runtime's rules; otherwise, it passes the answer on unchanged. */
   readonly isCorrected?: boolean;
   /** Whether to close the runtime's connection when the client disconnects. */
   readonly canCancel: boolean;
@@ -24,11 +24,11 @@ export interface Forwarding {
   readonly path: string;
   /** The client's Accept header. */
   readonly accept: string;
-  /** JSON for the runtime, in pieces; called once. */
+  /** The JSON for the runtime, in pieces; called once. */
   readonly body: () => readonly Buffer[];
-  /** Set if another replica may get the body after this one, unless an answer began. */
+  /** Set if the body may still go to another replica, as long as no answer has begun. */
   readonly isRepeatable?: boolean;
-  /** Returns the memory of the body, which is not needed any more. */
+  /** Returns the body's memory when the body is no longer needed. */
   readonly freeBody: () => void;
   /** Receives the answer as it arrives. */
   readonly response: ServerResponse;
@@ -36,21 +36,21 @@ export interface Forwarding {
   readonly gone: AbortSignal;
   readonly limits: AnswerLimits;
   readonly now: () => number;
-  /** Is informed about every part of an answer, except refusals. */
+  /** Is notified of every part of an answer, except for refusals. */
   readonly passage: Passage;
 }
 
 export type Forwarded =
-  /** A complete answer; the times are absent if it was no stream or had no text. */
+  /** A complete answer; `firstAtMs` is absent if it was not a stream or had no text. */
   | { readonly kind: 'answered'; readonly tokens: number; readonly firstAtMs?: number; readonly endAtMs: number }
-  /** The client got an error of the runtime: a status of 400 or more, or an event in a stream. */
+  /** The client got an error from the runtime: a status of 400 or higher, or an event in a stream. */
   | { readonly kind: 'declined' }
   | { readonly kind: 'client-gone' }
-  /** No answer began; `reason` is part of a sentence for the client. `isUnreached`: a replica was not reached. */
+  /** No answer began; `reason` is part of a sentence for the client. `isUnreached`: a replica could not be reached. */
   | { readonly kind: 'down'; readonly reason: string; readonly isUnreached?: true }
-  /** Another replica's gateway refused the request with this code; a third replica may accept it. */
+  /** Another replica's gateway refused the request with this code; a different replica may accept it. */
   | { readonly kind: 'refused'; readonly code: string }
-  /** The answer broke off, and the client's connection was closed. */
+  /** The answer broke off, so the client's connection was closed. */
   | { readonly kind: 'broken' };
 
 const noAnswer = 'it gave no answer.';
@@ -68,7 +68,7 @@ const downReasons: Readonly<Record<string, string>> = {
 const downReason = (error: Error): string =>
   ('code' in error && typeof error.code === 'string' ? downReasons[error.code] : undefined) ?? noAnswer;
 
-/** Passes one request on, and its answer back without storing it. Never throws. */
+/** Passes one request on and its answer back, without storing the answer. Never throws. */
 export function forward(way: Forwarding): Promise<Forwarded> {
   return new Promise((resolve) => {
     const { upstream, replica, gone, canCancel } = way;
@@ -78,7 +78,7 @@ export function forward(way: Forwarding): Promise<Forwarded> {
       port: replica?.port ?? upstream.port,
       method: 'POST',
       path: way.path,
-      // The runtime may just have closed a connection that is used again.
+      // The runtime may have just closed the connection that an agent would reuse.
       agent: false,
       timeout: way.limits.silentMs,
       headers: {
@@ -118,7 +118,7 @@ export function forward(way: Forwarding): Promise<Forwarded> {
   });
 }
 
-/** How long connecting to another Mac may take. A Mac without power refuses nothing and never answers. */
+/** How long connecting to another Mac may take. A Mac without power neither refuses a connection nor answers. */
 const connectMs = 2_000;
 
 /** After this time without data, TCP checks whether the other Mac still answers. */
@@ -151,7 +151,7 @@ function send(asked: ClientRequest, body: readonly Buffer[]): void {
 }
 
 /**
- * Statuses of final answers. Lower ones announce a further answer; higher ones do not exist.
+ * The statuses of final answers. Lower statuses announce another answer; higher ones do not exist.
  *
  * @see RFC 9110, section 15
  */
@@ -175,7 +175,9 @@ function passBack(answer: IncomingMessage, way: Forwarding, settle: (outcome: Fo
 
 const leastError = 400;
 
-/** Answers that may have no length; a proxy in front could wait for that many bytes. @see RFC 9110, section 8.6 */
+/**
+ * Statuses whose answers must not state a length: a proxy could wait for that many bytes. @see RFC 9110, section 8.6
+ */
 const withoutContent: readonly number[] = [204, 304];
 
 function passContents(
@@ -188,7 +190,7 @@ function passContents(
   const contentType = answer.headers['content-type'] ?? 'application/octet-stream';
   const length = withoutContent.includes(status) ? undefined : answer.headers['content-length'];
   const meter: Meter = meterFor(contentType);
-  // The HTTP server of a hung mesh also refuses requests, so a refusal proves nothing about requests in flight.
+  // Even a hung mesh's HTTP server refuses requests, so a refusal proves nothing about requests in flight.
   const isDeclined = status >= leastError;
   const isChecked = way.isCorrected === true && !isDeclined;
   const names = isChecked ? renameModel(upstream) : undefined;
@@ -203,7 +205,7 @@ function passContents(
     response.flushHeaders();
   }
   const reader = watchReader(response, limits.unreadMs);
-  // A client that has disconnected reads nothing more, and an answer that must be read to its end cannot wait for it.
+  // A disconnected client reads nothing more, and an answer that must be read to the end cannot wait for it.
   const goOn = (): void => {
     reader.took();
     passage.hold(false);
@@ -223,7 +225,7 @@ function passContents(
   const outcome = (): Forwarded => {
     if (isDeclined || meter.hasError()) return { kind: 'declined' };
     const whole = answered(meter, firstAtMs, now());
-    // Only now is it known that an answer in one piece has text.
+    // Only now is it clear that an answer in one piece contains text.
     if (meter.pieces() === 0 && whole.tokens > 0) passage.came(true);
     return gone.aborted ? { kind: 'client-gone' } : whole;
   };
@@ -239,13 +241,13 @@ function passContents(
     settle(isWhole ? outcome() : { kind: 'broken' });
   };
   answer.on('end', () => end(!isChecked || isWholeAnswer(meter, answer, way)));
-  // A stream is complete once its end was passed on, even if its connection breaks afterwards.
+  // A stream is complete once its end has been passed on, even if the connection breaks afterward.
   const breakOff = (): void => end(isChecked && meter.isEnded() === true);
   answer.on('error', breakOff);
   answer.on('close', breakOff);
 }
 
-/** Disconnects a client that leaves its answer unread, because it would keep its turn and its connection forever. */
+/** Disconnects a client that leaves its answer unread; otherwise, it would keep its turn and its connection forever. */
 function watchReader(response: ServerResponse, unreadMs: number) {
   let late: NodeJS.Timeout | undefined;
   const took = (): void => clearTimeout(late);
@@ -260,8 +262,8 @@ function watchReader(response: ServerResponse, unreadMs: number) {
 }
 
 /**
- * Whether an answer whose connection ended in order is complete. Without a length, as in HTTP/1.0, the end of the
- * connection is also how a runtime that died ends an answer; then only the contents show it.
+ * Whether an answer is complete after its connection ended normally. Without a length, as in HTTP/1.0, a dead runtime's
+ * connection ends in the same way, so only the contents show whether the answer is complete.
  */
 function isWholeAnswer(meter: Meter, { headers }: IncomingMessage, { upstream }: Forwarding): boolean {
   const showsEnd = upstream.endsStreams === true;
@@ -271,10 +273,10 @@ function isWholeAnswer(meter: Meter, { headers }: IncomingMessage, { upstream }:
   return hasEnd || meter.isEnded() !== false;
 }
 
-/** The errors of runtimes are short, so no more than this is read. */
+/** Runtime errors are short, so no more than this is read. */
 const mostErrorBytes = 65_536;
 
-/** Passes an error on in the form that clients of the OpenAI API read, or lets another replica take the request. */
+/** Passes an error on in the OpenAI API's format, or lets another replica take the request. */
 function correctError(
   answer: IncomingMessage,
   status: number,
@@ -296,7 +298,7 @@ function correctError(
   });
 }
 
-/** No such key, no such model, a full queue, or not serving: another replica may accept the request. */
+/** Unknown key, unknown model, full queue, or not serving: another replica may accept the request. */
 const refusedThere: readonly number[] = [401, 404, 429, 503];
 
 function refusalIn(status: number, { headers }: IncomingMessage): string | undefined {

@@ -18,11 +18,11 @@ export interface GatewayLimits extends BodyLimits, ConnectionLimits, AnswerLimit
   /** The time from the connection to the end of the headers, and to the end of the body. */
   readonly headersMs: number;
   readonly bodyMs: number;
-  /** How long requests in flight may take after the gateway was asked to stop. */
+  /** How long requests in flight may still take after the gateway is asked to stop. */
   readonly graceMs: number;
 }
 
-/** The limits outside of tests. A prompt of a million tokens has about four million bytes; images are larger. */
+/** The limits outside tests. A prompt with a million tokens has about four million bytes; images are larger. */
 export const usualLimits: GatewayLimits = {
   mostBodyBytes: 67_108_864,
   smallBodyBytes: 65_536,
@@ -41,13 +41,13 @@ export const usualLimits: GatewayLimits = {
 export interface RunningGateway {
   /** The port on which it listens. */
   readonly port: number;
-  /** Writes the counts if they changed since the last time. */
+  /** Writes the counts if they have changed since the last time. */
   readonly keepCounts: () => Promise<void>;
   /** Refuses new requests, lets those in flight finish, and writes the counts. */
   readonly stop: () => Promise<void>;
 }
 
-/** The requests that are passed on; the gateway answers all others itself. */
+/** The paths whose requests are passed on; the gateway answers all other requests itself. */
 const passedPaths: readonly string[] = [
   '/v1/chat/completions',
   '/v1/completions',
@@ -57,7 +57,7 @@ const passedPaths: readonly string[] = [
 ];
 
 /**
- * Starts to listen.
+ * Starts listening.
  * @throws Error if the address is in use
  */
 export async function startGateway(
@@ -81,7 +81,7 @@ export async function startGateway(
     if (!URL.canParse(url, 'http://gateway')) return refusalAnswer(refusals.badUrl());
     const address = new URL(url, 'http://gateway');
     const path = address.pathname;
-    // Requests of the node itself: from meshwright, or a person who may read the node's secret.
+    // Requests from the node itself: from meshwright, or from a person who may read the node's secret.
     if (path.startsWith('/gateway/') && (await isOwn(request.headers))) {
       const own = ownRequest(address, endpoints);
       if (own !== undefined) return answerOwn(own, request, passing);
@@ -151,7 +151,7 @@ function countsKeeper(path: string, endpoints: readonly Endpoint[]): () => Promi
   };
 }
 
-/** The placements that a request's key admits to. An unreadable key file affects only its own placement. */
+/** The placements that a request's key gives access to. An unreadable key file affects only its own placement. */
 async function openEndpoints(
   endpoints: readonly Endpoint[],
   { headers }: IncomingMessage,
@@ -163,7 +163,7 @@ async function openEndpoints(
   return all.filter(({ isOpen }) => isOpen).map(({ endpoint }) => endpoint);
 }
 
-/** `GET /v1/models`, for all models or one: only the names that this key admits to. */
+/** Answers `GET /v1/models` for all models or one: only the names that this key gives access to. */
 function modelsAnswer({ method }: IncomingMessage, path: string, open: readonly Endpoint[]): PlainAnswer {
   if (method !== 'GET') return refusalAnswer(refusals.wrongMethod(method ?? ''));
   const models = open.map(({ upstream }) => ({

@@ -4,7 +4,7 @@ import { jsonObject, parsedJson } from '../model/digest.ts';
 import { gatewayKeyDomain, ownHeader } from '../model/gateway.ts';
 import { type FileSight, watchedFile } from './watched-file.ts';
 
-/** Hashes of keys, 32 bytes each; `anybody` if no key is needed. */
+/** Key hashes of 32 bytes each; `anybody` if no key is needed. */
 export type AcceptedKeys = readonly Buffer[] | 'anybody';
 
 /** The keys in a key file; none if the file is missing or invalid, so that the placement stays closed. */
@@ -17,7 +17,7 @@ export function parseKeys(sight: FileSight): AcceptedKeys {
   return hashes.map((one) => Buffer.from(one, 'hex'));
 }
 
-/** Tests whether a request has the node's secret, which is in a file. Without the file, no request passes. */
+/** Tests whether a request contains the node's secret, which is in a file. Without the file, no request passes. */
 export function ownCheck(path: string | undefined): (headers: IncomingHttpHeaders) => Promise<boolean> {
   const secrets = path === undefined ? async () => [] : watchedFile(path, parseOwnSecret);
   return async ({ [ownHeader]: secret }) =>
@@ -39,13 +39,13 @@ export function keyOf(headers: IncomingHttpHeaders): string | undefined {
   return bearer ?? (typeof other === 'string' && other !== '' ? other : undefined);
 }
 
-/** The hash of a key, for comparisons; undefined without a key. */
+/** A key's hash, for comparisons; undefined without a key. */
 export const hashOfKey = (key: string | undefined): Buffer | undefined =>
   key === undefined ? undefined : createHash('sha256').update(gatewayKeyDomain).update(key).digest();
 
 /**
- * Tests whether a key is accepted. It is compared with all accepted keys in full, so the duration reveals neither how
- * much of it is right nor which of them it resembles.
+ * Tests whether a key is accepted. The key is compared completely with every accepted key, so the duration reveals
+ * neither how much of it is right nor which accepted key it resembles.
  */
 export function isOpenedBy(hash: Buffer | undefined, keys: AcceptedKeys): boolean {
   if (keys === 'anybody') return true;

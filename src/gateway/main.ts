@@ -4,10 +4,10 @@ import { type RunningGateway, startGateway, usualLimits } from './gateway.ts';
 import { type GatewayLog, openGatewayLog } from './log.ts';
 import { readGatewayConfig } from './read-config.ts';
 
-/** How often changed counts are written. */
+/** How often the gateway writes changed counts. */
 const keepEveryMs = 10_000;
 
-/** How often a port in use is tried again. */
+/** How often the gateway tries a port in use again. */
 const tryEveryMs = 500;
 
 /** Logs why the gateway exits. launchd then starts it again. */
@@ -16,7 +16,7 @@ function fail(error: unknown): never {
   process.exit(1);
 }
 
-/** Starts the gateway. Waits while a different program has the port, such as the runtime that used it before. */
+/** Starts the gateway. Waits while another program has the port, such as the runtime that used it before. */
 async function takeThePlace(config: GatewayConfig, log: GatewayLog): Promise<RunningGateway> {
   for (let tries = 0; ; tries += 1) {
     try {
@@ -30,7 +30,7 @@ async function takeThePlace(config: GatewayConfig, log: GatewayLog): Promise<Run
   }
 }
 
-/** Runs until SIGTERM, SIGINT or SIGQUIT. By default, SIGQUIT would write the memory into a core file. */
+/** Runs until SIGTERM, SIGINT or SIGQUIT. By default, SIGQUIT would write the process's memory to a core file. */
 async function run(path?: string, listen?: string, version?: string): Promise<void> {
   if (path === undefined || listen === undefined) throw new Error('usage: gateway CONFIG ADDRESS:PORT [VERSION]');
   const config = await readGatewayConfig(path, listen, version);
@@ -48,7 +48,7 @@ async function run(path?: string, listen?: string, version?: string): Promise<vo
   await gateway.stop();
 }
 
-// By default, Node would open its debugger to every account of this Mac.
+// On SIGUSR1, Node by default opens its debugger, which every account on this Mac could use.
 process.on('SIGUSR1', () => undefined);
 await run(...process.argv.slice(2)).catch(fail);
 process.exit(0);

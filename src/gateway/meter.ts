@@ -1,22 +1,22 @@
 import { jsonObject, parsedJson } from '../model/digest.ts';
 
-/** The number of tokens of one answer, and whether the runtime reported it. */
+/** The number of tokens in one answer, and whether the runtime reported it. */
 export interface Metered {
   readonly tokens: number;
   readonly isSaid: boolean;
 }
 
-/** Counts the tokens of an answer on its way, and stores only numbers. */
+/** Counts an answer's tokens as it passes through, and stores only numbers. */
 export interface Meter {
-  /** Reads the next bytes; true if they contain the first text of a stream. */
+  /** Reads the next bytes; true if they contain a stream's first text. */
   readonly see: (chunk: Buffer) => boolean;
-  /** The number of a stream's pieces of text so far. */
+  /** The number of pieces of text in a stream so far. */
   readonly pieces: () => number;
   /** Whether the contents show that the answer is complete; undefined if they are too long to tell. */
   readonly isEnded: () => boolean | undefined;
-  /** Whether the answer gives no reason for its end, like exo's answer after a runner was lost. */
+  /** Whether the answer lacks a finish reason, as exo's answer does after a runner is lost. */
   readonly isUnfinished: () => boolean;
-  /** Whether an event of a stream was an error. */
+  /** Whether an event in the stream was an error. */
   readonly hasError: () => boolean;
   readonly result: () => Metered;
 }
@@ -24,15 +24,15 @@ export interface Meter {
 /** No answer in one piece is longer. Bytes beyond this length are passed on but not counted. */
 const mostBytes = 4_194_304;
 
-/** No event with one token is longer. Of a longer line, only the kind of event counts. */
+/** No event with one token is longer. A longer line is read only for its event's type. */
 const mostLineBytes = 65_536;
 
 export const meterFor = (contentType: string): Meter =>
   contentType.includes('text/event-stream') ? streamMeter() : wholeMeter();
 
 /**
- * The first `most` bytes of a text that arrives in pieces. They are copied: a list of tiny pieces takes far more
- * memory.
+ * The first `most` bytes of a text that arrives in pieces. They are copied, because a list of tiny pieces would take
+ * far more memory.
  */
 function makeBeginning(most: number) {
   let bytes = Buffer.alloc(0);
@@ -54,7 +54,7 @@ function makeBeginning(most: number) {
   };
 }
 
-/** An answer in one piece, which contains the number of tokens in `usage`. */
+/** Measures an answer in one piece, whose `usage` contains the number of tokens. */
 function wholeMeter(): Meter {
   const answer = makeBeginning(mostBytes);
   const document = (): unknown => (answer.isCut() ? undefined : parsedJson(answer.text()));
@@ -74,7 +74,7 @@ function wholeMeter(): Meter {
   };
 }
 
-/** Server-sent events: each piece of text counts as one token, unless the end of the stream has the number. */
+/** Measures server-sent events: each piece of text counts as one token, unless the stream's end contains the number. */
 function streamMeter(): Meter {
   const line = makeBeginning(mostLineBytes);
   let pieces = 0;
@@ -82,12 +82,12 @@ function streamMeter(): Meter {
   let hasError = false;
   let isEnded = false;
   let isUnfinished = false;
-  /** Whether the event of the current lines is the last one of a stream. */
+  /** Whether the current event is the stream's last one. */
   let isEnding = false;
 
   const seeLine = (): boolean => {
     const text = line.text().replace(/\r$/, '');
-    // An event is complete when its empty line has arrived.
+    // An event is complete once the empty line after it has arrived.
     if (text === '') {
       isEnded ||= isEnding;
       isEnding = false;
@@ -127,22 +127,20 @@ function streamMeter(): Meter {
 
 const newLine = 0x0a;
 
-/** The kind of an event whose line was cut: that of `response.completed` has the whole answer. */
+/** The type of an event whose line was cut: the line of `response.completed` contains the whole answer. */
 const firstType = /^ ?\{ ?"type": ?"([a-z_.]+)"/;
 
 /** The last event of a stream in the two newer APIs; in chat and text completions, it is `[DONE]`. */
 const lastEvents = /^(?:message_stop|response\.(?:completed|incomplete|failed))$/;
 
-/**
- * True for an answer in which the reason for its end is null: `finish_reason` of OpenAI, `stop_reason` of Anthropic.
- */
+/** True if the answer's finish reason is null: OpenAI's `finish_reason`, Anthropic's `stop_reason`. */
 function lacksReason(document: unknown): boolean {
   const { choices, delta, stop_reason: reason } = jsonObject(document) ?? {};
   if (Array.isArray(choices)) return choices.some((choice) => jsonObject(choice)?.['finish_reason'] === null);
   return reason === null || jsonObject(delta)?.['stop_reason'] === null;
 }
 
-/** `usage` of chat and text completions, and of the two newer APIs, where it may be in `response`. */
+/** The number of tokens in `usage`, which may be inside `response` in the two newer APIs. */
 function usageTokens(document: unknown): number | undefined {
   const usage = jsonObject(document)?.['usage'] ?? jsonObject(jsonObject(document)?.['response'])?.['usage'];
   const tokens = jsonObject(usage)?.['completion_tokens'] ?? jsonObject(usage)?.['output_tokens'];
@@ -153,7 +151,7 @@ const isText = (value: unknown): boolean => typeof value === 'string' && value !
 
 const deltaNames = ['content', 'reasoning_content', 'reasoning', 'text', 'thinking', 'partial_json'];
 
-/** Whether an event contains text of a chat, its reasoning, a tool call or a text completion. */
+/** Whether an event contains text: from a chat, its reasoning, a tool call or a text completion. */
 function hasText(event: unknown): boolean {
   const choices = jsonObject(event)?.['choices'];
   if (Array.isArray(choices)) {

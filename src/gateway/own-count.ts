@@ -1,6 +1,6 @@
 /**
  * The node's own requests in flight at a runtime. They do not count as traffic, and `drain` does not wait for them.
- * @param now a clock that never goes back
+ * @param now a clock that never goes backward
  */
 export function makeOwnRequests(now: () => number) {
   const begun = new Set<{ readonly atMs: number }>();
@@ -12,7 +12,7 @@ export function makeOwnRequests(now: () => number) {
       return () => void begun.delete(one);
     },
     count: (): number => begun.size,
-    /** The age of the oldest request; undefined without any. */
+    /** The age of the oldest request; undefined if there is none. */
     oldestMs: () => (begun.size === 0 ? undefined : Math.round(now() - Math.min(...[...begun].map((one) => one.atMs)))),
   };
 }

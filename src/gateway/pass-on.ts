@@ -14,13 +14,13 @@ export interface Passing {
   readonly limits: BodyLimits & AnswerLimits;
   /** Shared by all requests. */
   readonly room: BodyRoom;
-  /** Aborted when the gateway is asked to stop: waiting requests are refused. */
+  /** Aborted when the gateway is asked to stop; waiting requests are then refused. */
   readonly leaving: AbortSignal;
 }
 
 /**
- * Passes a request for text on to the runtime that it names, when it is its turn. Returns a refusal that must still be
- * sent; undefined if the answer was passed back or the client has disconnected.
+ * Passes a request for text on to the runtime of the model that it names, when its turn comes. Returns a refusal that
+ * must still be sent; undefined if the answer was passed back or the client disconnected.
  */
 export async function passOn(
   request: IncomingMessage,
@@ -56,7 +56,7 @@ async function passBody(
   open: readonly Endpoint[],
   { response, limits, leaving }: Passing,
 ): Promise<Refusal | undefined> {
-  // No variable may keep the contents in memory: an answer can take much longer than its body.
+  // No variable may keep the contents in memory, because the answer can take much longer than the body.
   const endpoint = await checkedEndpoint(membersOf(body), path, open);
   if ('status' in endpoint) return endpoint;
   const way: Way = {
@@ -76,7 +76,7 @@ async function passBody(
   return miss && refusalOf(miss, endpoint);
 }
 
-/** The endpoint of the model that a body names, if it accepts the body. */
+/** The endpoint of the model that the body names, if this endpoint accepts the body. */
 async function checkedEndpoint(body: Members, path: string, open: readonly Endpoint[]): Promise<Endpoint | Refusal> {
   const endpoint = endpointOf(body, open);
   if ('status' in endpoint) return endpoint;
@@ -92,7 +92,7 @@ async function checkedEndpoint(body: Members, path: string, open: readonly Endpo
   return fetchesImages === true && (await hasImageIn(body)) ? refusals.remoteImage() : endpoint;
 }
 
-/** The refusal that the client gets, which is counted. */
+/** Counts the refusal and returns it for the client. */
 function refusalOf({ kind, reason }: Miss, { upstream: { servedName }, count }: Endpoint): Refusal | undefined {
   const isDown = kind === 'down';
   if (kind === 'gone') return undefined;
@@ -102,15 +102,15 @@ function refusalOf({ kind, reason }: Miss, { upstream: { servedName }, count }: 
   return isDown ? refusals.down(servedName, reason) : refusals.closed(servedName, reason);
 }
 
-/** A member as the client's JSON. */
+/** A member's value as the client's JSON. */
 const textOf = (body: Members, name: string): string | undefined => body.get(name)?.toString('utf8');
 
 const nullBytes = Buffer.from('null');
 
-/** True for a field without a value. */
+/** True if a field has no value. */
 const isNull = (value: Buffer | undefined): boolean => value === undefined || value.equals(nullBytes);
 
-/** The messages of chats, and the input of the API for responses. */
+/** Searches a chat's messages and the Responses API's input. */
 const hasImageIn = async (body: Members): Promise<boolean> => {
   for (const name of ['messages', 'input']) {
     const value = body.get(name);
@@ -120,8 +120,8 @@ const hasImageIn = async (body: Members): Promise<boolean> => {
 };
 
 /**
- * Clients send null for fields that they do not set. A runtime may refuse null, or use a value other than its default
- * and reload its model for it, so such fields are left out. Values are the client's bytes, not copies.
+ * Clients send null for fields that they do not set. A runtime may refuse null, or take it for a value other than its
+ * default and reload its model, so such fields are left out. Values are the client's bytes, not copies.
  */
 function bodyFor({ upstream }: Endpoint, body: Members, model: string): readonly Buffer[] {
   const { refusedFields = [], forms = {}, refusesNull } = upstream;
@@ -149,7 +149,7 @@ function endpointOf(body: Members, open: readonly Endpoint[]): Endpoint | Refusa
   return open.find(({ upstream }) => upstream.servedName === model) ?? refusals.unknownModel(model, names);
 }
 
-/** A signal that is aborted when the connection ends before the answer has. */
+/** A signal that aborts if the connection closes before the answer is complete. */
 export function clientGone(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   const abortUnlessFinished = (): void => {

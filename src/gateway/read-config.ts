@@ -4,15 +4,16 @@ import type { FieldForm, GatewayConfig, GatewayUpstream } from '../model/gateway
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * The gateway's arguments: its file, where it listens, such as `0.0.0.0:8080`, and the version of its files.
- * @throws Error about invalid arguments; launchd starts the gateway again, and its log has the reason
+ * Reads the configuration from the gateway's arguments: its file, the address where it listens, such as `0.0.0.0:8080`,
+ * and the version of its files.
+ * @throws Error if an argument is invalid; launchd then starts the gateway again, and its log shows the reason
  */
 export async function readGatewayConfig(path: string, listen: string, version?: string): Promise<GatewayConfig> {
   const config = parseGatewayConfig(JSON.parse(await readFile(path, 'utf8')), listen);
   return version === undefined ? config : { ...config, version };
 }
 
-/** The same from its JSON. @throws Error that names the field */
+/** Parses the configuration from its JSON. @throws Error that names the invalid field */
 export function parseGatewayConfig(document: unknown, listen: string): GatewayConfig {
   const config = fieldsOf(document, 'the file');
   const [, address = '', port] = /^(\d{1,3}(?:\.\d{1,3}){3}):(\d{1,5})$/.exec(listen) ?? [];
@@ -50,7 +51,7 @@ const upstreamOf = (one: Fields): GatewayUpstream => ({
 
 const formKinds = ['text', 'texts', 'number', 'token-biases', 'object'] satisfies readonly FieldForm['kind'][];
 
-/** The forms, as the driver declares them. */
+/** The forms that the driver declares. */
 function formsOf(forms: Fields): Readonly<Record<string, FieldForm>> {
   for (const [name, form] of Object.entries(forms)) {
     const { kind } = fieldsOf(form, `forms/${name}`);

@@ -6,11 +6,14 @@ import type { Endpoint } from './endpoints.ts';
 export interface OwnSight {
   /** Requests without an accepted key. */
   readonly strangers: number;
-  /** The version of its files. */
+  /** The version of the gateway's files. */
   readonly version?: string;
 }
 
-/** For the node itself: `GET /gateway/status`, and the number of requests in flight by `/gateway/in-flight/PLACEMENT`. */
+/**
+ * Answers the node itself: `/gateway/status` returns the status, and `/gateway/in-flight/PLACEMENT` the number of
+ * requests in flight.
+ */
 export async function statusAnswer(
   path: string,
   endpoints: readonly Endpoint[],
@@ -24,7 +27,7 @@ export async function statusAnswer(
   return { status: 200, body: { formatVersion: 1, strangers, version, placements } };
 }
 
-/** The requests in flight: admitted, and not completely answered yet. */
+/** The requests in flight: admitted but not yet completely answered. */
 function inFlight(endpoint: Endpoint): number {
   const { running, waiting } = clientsInFlight(endpoint);
   return running + waiting;

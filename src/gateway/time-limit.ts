@@ -1,8 +1,8 @@
 import { withAnySignal } from './any-signal.ts';
 
 /**
- * Runs `work` with a signal that aborts with one of `signals`, or after `ms`. Node 20 loses an `AbortSignal.timeout`
- * within `AbortSignal.any` when it collects garbage; a separate timer survives.
+ * Runs `work` with a signal that aborts when one of `signals` does, or after `ms` milliseconds. When Node 20 collects
+ * garbage, it loses an `AbortSignal.timeout` inside `AbortSignal.any`; a separate timer survives.
  */
 export async function withTimeLimit<Result>(
   ms: number,

@@ -1,6 +1,6 @@
 /**
- * Waits in a line until the entry's `start` is called; undefined if `signal` is aborted first, which takes the entry out
- * of the line. The caller of `start` takes it out before.
+ * Waits in a line until the entry's `start` is called; undefined if `signal` is aborted first, which removes the entry
+ * from the line. The caller removes the entry before it calls `start`.
  */
 export function waitInLine<Entry, Value>(
   line: Entry[],

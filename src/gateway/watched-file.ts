@@ -1,16 +1,16 @@
 import { readFile, stat } from 'node:fs/promises';
 
-/** The state of a file: its text, missing, or unreadable. */
+/** A file's text, or that the file is absent or unreadable. */
 export type FileSight =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'absent' }
   | { readonly kind: 'unreadable' };
 
 /**
- * Returns the value of a file, and reads the file again only after a change. A check costs one `stat`, so a new key is
- * valid from the next request on.
+ * Returns the value read from a file, and rereads the file only after it changes. A check costs only one `stat`, so a
+ * new key is valid from the next request on.
  *
- * @param read derives the value; called once for each content
+ * @param read derives the value; called once for each version of the file
  */
 export function watchedFile<T>(path: string, read: (sight: FileSight) => T): () => Promise<T> {
   let seen: { readonly mark: string; readonly value: T } | undefined;
@@ -25,7 +25,7 @@ export function watchedFile<T>(path: string, read: (sight: FileSight) => T): () 
 
 async function markOf(path: string): Promise<string> {
   try {
-    // Files are replaced by renaming a new one into their place.
+    // Files are replaced by renaming new ones into place.
     const { ino, size, mtimeNs } = await stat(path, { bigint: true });
     return `${ino} ${size} ${mtimeNs}`;
   } catch (error) {

@@ -33,15 +33,15 @@ describe.each(Object.entries(ciSteps))('examples/ci/%s.yml', (_, steps) => {
     ]);
   });
 
-  it('has no meshwright command that this test overlooks', () => {
+  it('contains no meshwright command that this test overlooks', () => {
     const found = steps.flatMap(({ script }) => meshwrightLines(script)).length;
     const named = steps.flatMap(({ script }) => script.match(/\bmeshwright (?!commit)[a-z]/g) ?? []).length;
     expect(named).toBe(found);
   });
 });
 
-describe('an action of a workflow', () => {
-  it.each([...filesBelow('.github/workflows'), 'examples/ci/github.yml'])('is pinned by its commit in %s', (file) => {
+describe('an action in a workflow', () => {
+  it.each([...filesBelow('.github/workflows'), 'examples/ci/github.yml'])('is pinned to a commit in %s', (file) => {
     const uses = [...textOf(file).matchAll(/\buses: (.*)/g)].map(([, action]) => action);
     expect(uses).not.toEqual([]);
     expect(uses.filter((action) => !/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v[\d.]+$/.test(action ?? ''))).toEqual([]);
@@ -49,7 +49,7 @@ describe('an action of a workflow', () => {
 });
 
 describe('a release', () => {
-  it('attaches an SBOM, and attests the package and the SBOM before', () => {
+  it('attaches an SBOM, and attests the package and the SBOM first', () => {
     const { jobs } = parse(textOf('.github/workflows/release.yml'));
     const steps: readonly { readonly uses?: string; readonly run?: string; readonly with?: unknown }[] =
       jobs.package.steps;

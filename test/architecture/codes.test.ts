@@ -52,7 +52,7 @@ describe('diagnostic codes', () => {
     expect(names.filter((name) => !documented.includes(`\`${name}\``))).toEqual([]);
   });
 
-  it('are all used by the product', () => {
+  it('are all used in the product', () => {
     expect(names.filter((name) => !isMade(name))).toEqual([]);
   });
 

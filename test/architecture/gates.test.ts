@@ -27,7 +27,7 @@ const environment = Object.fromEntries(Object.entries(process.env).filter(([name
 const printedBy = (words: readonly string[], env: Readonly<Record<string, string>> = {}): string =>
   execFileSync(process.execPath, words, { cwd: root, encoding: 'utf8', env: { ...environment, ...env } });
 
-it('the workflows pin GitHub actions to commits, since tags can move', () => {
+it('the workflows pin GitHub actions to commits, because tags can move', () => {
   const used = filesBelow('.github').flatMap((path) => textOf(path).match(/uses: .*/g) ?? []);
   expect(used.length).toBeGreaterThan(0);
   expect(used.filter((one) => !/^uses: [a-z-]+\/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(one))).toEqual([]);
@@ -39,7 +39,7 @@ describe('the time limits of the CI gates', () => {
     expect(ci.reduce((sum, { minutes }) => sum + minutes, 0)).toBeLessThan(totalMinutes);
   });
 
-  it('and the CPU time of CI are those of CONTRIBUTING.md', () => {
+  it('match CONTRIBUTING.md, as does the CPU time of CI', () => {
     const shown = textOf('CONTRIBUTING.md').replaceAll('\n', ' ');
     expect(shown).toContain(
       `may need ${bars.cpuMinutes} CPU minutes on two cores, and its limits add up to less than ${totalMinutes} minutes`,
@@ -58,19 +58,19 @@ describe('a gate', () => {
        console.log(isGreen, cpuSeconds > 0.2);`,
     ]);
 
-  it.runIf(canGroup)('ends the processes that it has left behind, and counts their CPU time', () => {
+  it.runIf(canGroup)('stops the processes that it left running, and counts their CPU time', () => {
     const left = 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done; echo >"$0"; exec sleep 3600';
     const command = `p=$(mktemp -u) && mkfifo "$p"; setsid bash -c '${left}' "$p" & read -r _ <"$p"; rm "$p"`;
     expect(run({ name: 'leaves', command, minutes: 1 })).toMatch(/^left behind, ended: .*sleep 3600\ntrue true\n$/);
   });
 
-  it('is stopped at its limit, with the processes of its shell', () => {
+  it("is stopped at its time limit, together with its shell's processes", () => {
     expect(run({ name: 'hangs', command: 'sleep 3600 | sleep 3600', minutes: 0.01 })).toMatch(
       /^gate hangs: not done after 0.01 minutes\n(?:.*\n)*false /,
     );
   });
 
-  it('is asked to stop at its limit, and not killed, if it installs something', () => {
+  it('is asked to stop at its time limit, but not killed, if it installs something', () => {
     const command = `bash -c 'trap "echo asked" TERM; sleep 3; echo complete'`;
     expect(run({ name: 'installs', command, minutes: 0.01, isInstallation: true })).toMatch(
       /^gate installs: not done .*\nasked\ncomplete\ntrue /,
@@ -82,8 +82,8 @@ describe('a gate', () => {
   });
 });
 
-describe('the counts of results', () => {
-  it('have a failure for each failed test, unloadable file and unreadable result', () => {
+describe('the result counts', () => {
+  it('include a failure for each failed test, unloadable file and unreadable result', () => {
     const folder = mkdtempSync(join(tmpdir(), 'meshwright-results-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const test = (title: string, status: string) => ({
@@ -121,7 +121,7 @@ describe('the slow tests of a commit', () => {
   const chosenAt = (position: number, changed: readonly string[] = []) =>
     filesForCi(files, { position, rows, changedSince: () => changed });
 
-  it('are each in one of four parts, which take turns', () => {
+  it('are split into four parts, which take turns', () => {
     const parts = [0, 1, 2, 3].map((position) => chosenAt(position));
     expect([...new Set(parts.flat())].toSorted()).toEqual(files);
     const always = files.filter((path) => parts.every((part) => part.includes(path)));
@@ -130,7 +130,7 @@ describe('the slow tests of a commit', () => {
     expect(Math.max(...parts.map(({ length }) => length))).toBeLessThan(files.length / 3);
   });
 
-  it('include those that changed since their part of the night, or whose nearest source did', () => {
+  it('include those whose own file or nearest source changed since their part last ran at night', () => {
     const other = chosenAt(1).filter((path) => !chosenAt(0).includes(path));
     expect(chosenAt(0, other.slice(0, 2))).toEqual(expect.arrayContaining(other.slice(0, 2)));
     expect(chosenAt(0, ['src/none.ts'])).toEqual(chosenAt(0));
@@ -147,14 +147,14 @@ describe('the slow tests of a commit', () => {
   });
 });
 
-describe('the last runs of the night', () => {
+describe('the last nightly runs', () => {
   const rows = nightRows(
     '| kills | passed | 2026-11-27, commit abc1234, seed 1 | 50 min | 9 tests |\n| soak | **failed** | 2026-11-27, commit abc1234, seed 1 | 9 min | failed |\n',
   );
   const findings = (age?: number) =>
     ['kills', 'soak', 'scripts'].map((part) => nightFinding(part, rows, () => age)?.isFailure);
 
-  it('are fine below 400 commits, warned about from there, and failures from 1,000', () => {
+  it('pass below 400 commits, warn from 400 and fail from 1,000', () => {
     expect([0, 399, 400, 999, 1_000].map((age) => findings(age)[0])).toEqual([
       undefined,
       undefined,
@@ -164,7 +164,7 @@ describe('the last runs of the night', () => {
     ]);
   });
 
-  it('are failures if they failed or are missing, and warned about in a clone without their commit', () => {
+  it('fail if they failed or are missing, but only warn in a clone without their commit', () => {
     expect(findings()).toEqual([false, true, true]);
   });
 });
@@ -176,7 +176,7 @@ describe('a sample', () => {
     ['few', 47, [2, 3]],
     ['share', 7, [14, 15]],
     ['whole', 1, [100]],
-  ] as const)('has tried each case after a round of positions, at depth %s', (depth, slices, sizes) => {
+  ] as const)('covers every case after a full round of positions, at depth %s', (depth, slices, sizes) => {
     const tried = Array.from({ length: slices }, (_, at) =>
       casesAt(list, { few: 2, oneIn: 8 }, { depth, position: 1_000 + at }),
     );
@@ -184,12 +184,15 @@ describe('a sample', () => {
     expect([...new Set(tried.map(({ length }) => length))].toSorted((a, b) => a - b)).toEqual(sizes);
   });
 
-  it.each([2, 3, 4])('of one case in %i meets every case in a file that runs at every fourth commit', (oneIn) => {
-    const tried = [0, 1, 2].flatMap((round) =>
-      casesAt(list, { few: 1, oneIn }, { depth: 'share', position: 1_002 + 4 * round }),
-    );
-    expect(new Set(tried).size).toBe(100);
-  });
+  it.each([2, 3, 4])(
+    'that runs one case in %i covers every case in a file that runs at every fourth commit',
+    (oneIn) => {
+      const tried = [0, 1, 2].flatMap((round) =>
+        casesAt(list, { few: 1, oneIn }, { depth: 'share', position: 1_002 + 4 * round }),
+      );
+      expect(new Set(tried).size).toBe(100);
+    },
+  );
 });
 
 describe('the workflows', () => {
@@ -203,7 +206,7 @@ describe('the workflows', () => {
     expect(gates['timeout-minutes']).toBeGreaterThanOrEqual(totalMinutes);
   });
 
-  it('fetch the whole history, because samples depend on it', () => {
+  it('fetch the whole history, because the samples depend on it', () => {
     const steps = [workflow('check'), workflow('nightly')].flatMap(({ jobs }) =>
       Object.values<{ steps: readonly { uses?: string; with?: object }[] }>(jobs).flatMap((job) => job.steps),
     );
@@ -211,7 +214,7 @@ describe('the workflows', () => {
     expect(checkouts.map((step) => step.with)).toEqual(checkouts.map(() => ({ 'fetch-depth': 0 })));
   });
 
-  it("run every node script test under a Mac's shell", () => {
+  it("run every node script test with a Mac's shell", () => {
     expect(stepsOf(workflow('check').jobs.tests)).toContain('npm run test:shells');
   });
 
@@ -223,7 +226,7 @@ describe('the workflows', () => {
 });
 
 describe('a test', () => {
-  it('has no shorter time limit than the global one, and no wait that ends much earlier', () => {
+  it('has no time limit below the global one, and no wait that ends much earlier', () => {
     const sources = filesBelow('test').filter((path) => path.endsWith('.ts'));
     expect(sources.flatMap((path) => shortLimitsIn(path, textOf(path)))).toEqual([]);
   });

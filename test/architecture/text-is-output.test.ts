@@ -40,7 +40,7 @@ function addressReaders(path: string, text = textOf(path)): readonly string[] {
 describe("a property's address", () => {
   const sources = filesBelow('src').filter((path) => path.endsWith('.ts') && path !== 'src/model/subject.ts');
 
-  it('is never split to make a decision, since its parts are available as data', () => {
+  it('is never split to make a decision, because its parts are available as data', () => {
     expect(sources.length).toBeGreaterThan(500);
     expect(sources.flatMap((path) => addressReaders(path))).toEqual([]);
   });

@@ -33,41 +33,44 @@ const tables = racks.flatMap((rack) => {
   return own.length === 0 ? [] : [[rack.driver, rack.transport, own] as const];
 });
 
-describe.concurrent.each(tables)('the first commands that doctor shows, with %s over %s', (driver, transport, own) => {
-  const { place, run } = driverPlace(driver, transport);
-  const serve = async () => (await run('apply', '--sim', '--yes', '--allow', 'interrupt')).code;
+describe.concurrent.each(tables)(
+  'the first commands that doctor suggests, with %s over %s',
+  (driver, transport, own) => {
+    const { place, run } = driverPlace(driver, transport);
+    const serve = async () => (await run('apply', '--sim', '--yes', '--allow', 'interrupt')).code;
 
-  beforeAll(async () => {
-    expect(await serve()).toBe(0);
-  });
+    beforeAll(async () => {
+      expect(await serve()).toBe(0);
+    });
 
-  it.sequential.for(own)(
-    'lead from %s to a serving mesh or to a manual step',
-    { timeout: 300_000 },
-    async ([, faults], { skip }) => {
-      try {
-        const isSet = await setFaults(place, faults);
-        // Two faults of one thing cannot be set at the same time.
-        skip(!isSet && faults.length > 1, 'the fleet refuses the second fault');
-        expect(isSet).toBe(true);
-        const [fault, other] = faults;
-        if (fault === undefined || other !== undefined || !isUsual({ driver, transport })) {
-          await followDoctor(place);
-          return;
+    it.sequential.for(own)(
+      'lead from %s to a serving mesh or to a manual step',
+      { timeout: 300_000 },
+      async ([, faults], { skip }) => {
+        try {
+          const isSet = await setFaults(place, faults);
+          // Two faults of one thing cannot be set at the same time.
+          skip(!isSet && faults.length > 1, 'the fleet refuses the second fault');
+          expect(isSet).toBe(true);
+          const [fault, other] = faults;
+          if (fault === undefined || other !== undefined || !isUsual({ driver, transport })) {
+            await followDoctor(place);
+            return;
+          }
+          const effect = { ...(await seenIn(place)), ...(await followDoctor(place)) };
+          const row = recordedEffect(fault, driver);
+          if (isKept(fault, effect, row)) return;
+          if (isRecording) recordEffect(fault, driver, effect);
+          else expect(effect).toEqual(row);
+        } finally {
+          await run('sim', 'fault', '--clear');
+          if ((await serve()) !== 0) {
+            // The next case must not inherit leftovers of a fault, such as memory that only a reboot frees.
+            expect((await run('sim', 'up', '--fresh')).code).toBe(0);
+            expect(await serve()).toBe(0);
+          }
         }
-        const effect = { ...(await seenIn(place)), ...(await followDoctor(place)) };
-        const row = recordedEffect(fault, driver);
-        if (isKept(fault, effect, row)) return;
-        if (isRecording) recordEffect(fault, driver, effect);
-        else expect(effect).toEqual(row);
-      } finally {
-        await run('sim', 'fault', '--clear');
-        if ((await serve()) !== 0) {
-          // The next case must not inherit leftovers of a fault, such as memory that only a reboot frees.
-          expect((await run('sim', 'up', '--fresh')).code).toBe(0);
-          expect(await serve()).toBe(0);
-        }
-      }
-    },
-  );
-});
+      },
+    );
+  },
+);

@@ -326,7 +326,7 @@ describe('each secret', () => {
     });
   });
 
-  it('is in no other file on this computer or on the Macs', () => {
+  it('appears in no other file on this computer or on the Macs', () => {
     const log = readFileSync(join(place.folder, 'run.ndjson'), 'utf8');
     for (const code of ['ssh/password-refused', 'enroll/sudo-refused-password']) expect(log).toContain(code);
     expect(readFileSync(join(place.folder, 'record.ndjson'), 'utf8').length).toBeGreaterThan(1_000_000);
@@ -341,7 +341,7 @@ describe('each secret', () => {
     expect([...shown, ...searchText(received.join('\n'), 'the commands', secrets)]).toEqual([]);
   });
 
-  it("appears in no process arguments, and in the environment only as the operator's variable", () => {
+  it("appears in no process's arguments, and in the environment only as the operator's variable", () => {
     const { argv, environment } = stopWatch();
     const spawned = readSpawnNotes(noted);
     const words = [...argv, ...spawned.map((one) => one.argv.join(' '))];

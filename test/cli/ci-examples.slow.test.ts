@@ -65,7 +65,7 @@ describe('examples/ci/github.yml on a simulated rack', () => {
     expect((await runJob('github', 'drift'))[0]).toBe(0);
   });
 
-  it('refuses the plan if the rack has changed since', async () => {
+  it('refuses the plan if the rack has changed in the meantime', async () => {
     await meshwright(place, ['sim', 'fault', 'power-wrong', 'studio-1']);
     expect((await runJob('github', 'apply'))[1]).toBe(5);
   });

@@ -42,7 +42,7 @@ describe("the command's code cache", () => {
     expect(kept().map((file) => statSync(file).mtimeMs)).toEqual(written);
   });
 
-  it('is written again if V8 rejects a cached file', () => {
+  it('is rewritten if V8 rejects a cached file', () => {
     const { run, kept } = installed();
     const first = run();
     const [file = ''] = kept();
@@ -54,13 +54,13 @@ describe("the command's code cache", () => {
     }
   });
 
-  it('is skipped if its folder cannot be written', () => {
+  it('is skipped if its folder is not writable', () => {
     const { cli, run } = installed();
     writeFileSync(join(cli, 'compiled'), 'no folder');
     expect(run().status).toBe(0);
   });
 
-  it.runIf(process.getuid?.() === 0)("is never written by root into another account's package", () => {
+  it.runIf(process.getuid?.() === 0)("is never written by root to another account's package", () => {
     const { cli, run } = installed();
     chownSync(cli, 65534, 65534);
     expect(run().status).toBe(0);

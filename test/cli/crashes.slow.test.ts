@@ -22,7 +22,7 @@ async function expectWhole(): Promise<void> {
 }
 
 describe('a Mac that panics', () => {
-  it('comes back by itself, shows its stopped rank in status, and serves again after apply', async () => {
+  it('restarts by itself, shows its stopped rank in status, and serves again after apply', async () => {
     await run('sim', 'fault', 'crash', 'studio-4');
     await keepersAtRest(place);
     const seen = await run('status', '--sim');
@@ -46,7 +46,7 @@ describe('a Mac that panics', () => {
 });
 
 describe('a Mac without power', () => {
-  it('is unreachable, ignores its power button, and comes back with the power', async () => {
+  it('is unreachable, ignores its power button, and comes back when power returns', async () => {
     await run('sim', 'fault', 'power-cut', 'studio-1');
     expect(await findings()).toContain('ssh/refused node studio-1');
     const pressed = await run('sim', 'power-on', 'studio-1');

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => endPlace(place));
 
 describe('a simulated rack without the archives named in its file', () => {
-  it('serves with doubles of llama.cpp and Node, and commands list them', async () => {
+  it('serves with doubles of llama.cpp and Node, which commands list', async () => {
     const applied = await run('apply', '--sim', '--yes');
     expect([applied.code, applied.stderr]).toEqual([
       0,

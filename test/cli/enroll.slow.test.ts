@@ -101,7 +101,7 @@ describe.runIf(hasSshd())('enroll without a cluster file', () => {
     await expectGolden('enroll-key-refused', place, [ran]);
   });
 
-  it('reports that nothing listens on the port', async () => {
+  it('reports that nothing is listening on the port', async () => {
     const gone = await startSshd({ userKeys: [] });
     await gone.stop();
     const ran = await meshwright(place, ['enroll', '127.0.0.1', '--port', String(gone.port), '--yes']);
@@ -134,7 +134,7 @@ describe.runIf(hasSshd())('enroll at a terminal', () => {
   });
 });
 
-describe.runIf(hasSshd())('enroll of a node in the file', () => {
+describe.runIf(hasSshd())('enroll of a node that is in the file', () => {
   const run = (...words: string[]) => meshwright(place, words, { env: { MESHWRIGHT_TRUST: `file=${key.file}` } });
   const clusterText = () =>
     `schema: 1\nname: rack\nssh: { user: ${sshd.user}, port: ${sshd.port}, identityFile: ${key.file} }\nnodes:\n  studio-1: { host: 127.0.0.1 }\n`;

@@ -8,8 +8,8 @@ const { run } = driverPlace('llamacpp', 'rdma');
 const chat = async () =>
   (json(await run('status', '--sim', '--json')) as { placements: Readonly<Record<string, object>> }).placements['chat'];
 
-describe('a mesh of llama.cpp whose next RDMA connection fails', () => {
-  it('goes on over TCP, which status and doctor show with the line that explains it', async () => {
+describe('a llama.cpp mesh whose next RDMA connection fails', () => {
+  it('continues over TCP, and status and doctor show this with the line that explains it', async () => {
     expect((await run('apply', '--sim', '--yes', '--allow', 'interrupt')).code).toBe(0);
     expect(await chat()).toMatchObject({ state: 'serving', seenTransport: 'rdma' });
     expect((await run('sim', 'fault', 'falls-back', 'studio-4')).code).toBe(0);
@@ -24,11 +24,11 @@ describe('a mesh of llama.cpp whose next RDMA connection fails', () => {
     );
   });
 
-  it('answers all the same', async () => {
+  it('answers nevertheless', async () => {
     expect((await run('ask', 'chat', 'Hello', '--sim', '--deadline', '10s')).code).toBe(0);
   });
 
-  it('uses RDMA again after that Mac was rebooted', async () => {
+  it('uses RDMA again after that Mac is rebooted', async () => {
     expect((await run('reboot', 'studio-4', '--sim', '--yes')).code).toBe(0);
     expect((await run('apply', '--sim', '--yes', '--allow', 'interrupt')).code).toBe(0);
     expect(await chat()).toMatchObject({ state: 'serving', seenTransport: 'rdma' });
@@ -36,7 +36,7 @@ describe('a mesh of llama.cpp whose next RDMA connection fails', () => {
 });
 
 const others = sampleOf(['mlx', 'exo', 'command'] as const, { few: 1, oneIn: 3 });
-describe.each(others)('a mesh of %s whose next RDMA connection fails', (driver) => {
+describe.each(others)('a %s mesh whose next RDMA connection fails', (driver) => {
   const other = driverPlace(driver, 'rdma');
 
   it('does not fall back: its start fails and names the connection', async () => {

@@ -159,7 +159,7 @@ describe('fit MODEL', () => {
     });
   });
 
-  it('prefers a model in the file and a folder over a known model of the same name', async () => {
+  it('prefers a model in the file, or a folder, to a known model of the same name', async () => {
     writeCluster(61e9, (text) => text.replaceAll('tiny', 'kimi-k2'));
     const ran = await run('fit', 'kimi-k2', '--on', 'studio-1', '--json');
     expect(json(ran)).not.toHaveProperty('published');
@@ -168,7 +168,7 @@ describe('fit MODEL', () => {
     expect((await run('fit', './Kimi-K2.6', '--on', 'Mac15,14:512GB')).stderr).toContain('model/shape-unknown');
   });
 
-  it('uses published sizes for a known model of the file that is not in the lock yet', async () => {
+  it('uses published sizes for a known model in the file that is not in the lock yet', async () => {
     const elsewhere = makePlace();
     const ask = async (source: string) => {
       elsewhere.write('cluster.yaml', exampleText.replace(/tiny: \{[^}]*\}/, `tiny: { source: "hf:${source}" }`));
@@ -211,7 +211,7 @@ describe('fit MODEL', () => {
     });
   });
 
-  it('includes the other placements on the nodes for a model in the file', async () => {
+  it('includes the other placements on the nodes when it checks a model in the file', async () => {
     writeCluster(61 * 5e9, (text) =>
       `${text}  second:\n    model: other\n    runtime: reference\n    nodes: [studio-1]\n    transport: tcp\n    context: 4k\n    endpoint: { port: 8081 }\n`.replace(
         'models:\n',

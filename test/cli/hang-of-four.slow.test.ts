@@ -16,7 +16,7 @@ describe.skipIf(!nativePartsTested).each(sampleOf(exampleDrivers, { few: 1, oneI
     });
     const ask = async () => (await run('ask', 'chat', 'Hello', '--sim', '--deadline', '5s')).code;
 
-    it('is over after at most three commands, of which one reboots the right Mac', { timeout: 300_000 }, async () => {
+    it('ends after at most three commands, one of which reboots the right Mac', { timeout: 300_000 }, async () => {
       expect((await run('apply', '--sim', '--yes', '--update-lock')).code).toBe(0);
       expect(await ask()).toBe(0);
       await run('sim', 'fault', 'rdma-hang', 'studio-2');

@@ -87,7 +87,7 @@ describe('an invalid command line', () => {
     await expectGolden('usage-errors', place, rans);
   });
 
-  it('gets the help on standard error if it names no command', async () => {
+  it('prints the help to standard error if it names no command', async () => {
     const [none, help, family] = await Promise.all([meshwright(place, []), run('--help'), run('sim')]);
     expect(none).toMatchObject({ code: 64, stdout: '', stderr: help.stdout });
     expect(family).toMatchObject({ code: 64, stdout: '' });
@@ -102,7 +102,7 @@ describe('an invalid command line', () => {
     }
   });
 
-  it('gets one JSON document with --json', async () => {
+  it('prints one JSON document with --json', async () => {
     const rans = await Promise.all([run('--json'), run('vaildate', '--json'), run('demo', '--json')]);
     expect(rans.map((ran) => codesOf(json(ran)))).toEqual([['cli/usage'], ['cli/usage'], ['cli/usage']]);
     expect(rans.map((ran) => [ran.code, ran.stderr])).toEqual(rans.map(() => [64, '']));

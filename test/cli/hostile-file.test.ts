@@ -116,9 +116,9 @@ const type = ({ name, uses, tail }: Verb) =>
     { env },
   );
 
-describe('a cluster file of a stranger, in CI', () => {
+describe("a stranger's cluster file in CI", () => {
   it.each(tried.map((verb) => [verb.name, verb] as const))(
-    'runs no program, reads no variable and no other file, and contacts no server with %s',
+    'runs no program, reads no variable or other file, and contacts no server with %s',
     async (_, verb) => {
       const { stdout, stderr } = await type(verb);
       expect(touched.filter((path) => existsSync(path))).toEqual([]);
@@ -134,14 +134,14 @@ describe('a cluster file of a stranger, in CI', () => {
     expect(stdout + stderr).not.toMatch(/SALT|other people/);
   });
 
-  it('shows nothing of a file to which it is a link, and names that file', async () => {
+  it('reveals nothing of a file that it links to, and names that file', async () => {
     symlinkSync(bait, join(place.folder, 'link.yaml'));
     const { code, stderr, stdout } = await meshwrightHere(place, ['validate', 'link.yaml'], { env });
     expect([code, stderr + stdout]).toEqual([65, expect.stringMatching(/link\.yaml is a link to\s+\S+bait/)]);
     expect(stderr + stdout).not.toMatch(/SALT|other people/);
   });
 
-  it('is planned only with what the caller allows, and the error has the words to add', async () => {
+  it('is refused until the caller allows what it uses; the error shows the arguments to add', async () => {
     const { code, stdout } = await meshwrightHere(place, ['plan', '--json'], { env });
     const document = json({ code, stdout } as never) as { diagnostics: readonly { hint: string }[] };
     expect([code, codesOf(document)]).toEqual([5, ['trust/needed']]);

@@ -37,13 +37,13 @@ describe('llama.cpp from a commit', () => {
     expect([ran.code, JSON.stringify(json(ran)), found(archive)]).toEqual([1, expect.stringMatching(reason), []]);
   });
 
-  it('waits if the commit does not compile, with the error of the compiler', async () => {
+  it("waits if the commit does not compile, and shows the compiler's error", async () => {
     const ran = await run(...apply, '--allow', 'interrupt', '--json');
     const error = `cmake: src/llama.cpp:2:2: error: no member named 'moe'`;
     expect([ran.code, JSON.stringify(json(ran)), found(archive)]).toEqual([1, expect.stringContaining(error), []]);
   });
 
-  it('is built on one node, and the build continues after a kill', async () => {
+  it('is built on one node, and the build continues after it is killed', async () => {
     place.write('cluster.yaml', fileText(file('acme/old-llama')));
     writeFileSync(onDisk('.sim/cmake'), 'slow\n');
     const killed = await endedBy('SIGKILL', place, apply, isBuilding);
@@ -58,7 +58,7 @@ describe('llama.cpp from a commit', () => {
     expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('Nothing to change')]);
   });
 
-  it('reports an archive of the commit that changed since it was locked', async () => {
+  it("reports that the commit's archive has changed since it was locked", async () => {
     const [path = ''] = found(archive);
     const [lock = ''] = found('cluster.lock');
     const text = readFileSync(lock, 'utf8');

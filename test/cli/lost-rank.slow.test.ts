@@ -56,7 +56,7 @@ describe('JSON documents about a rack with a lost Mac', () => {
 });
 
 describe('a mesh with a lost Mac', () => {
-  it('is not started, and start shows the reason and how to stop the rest', async () => {
+  it('is not started; start shows the reason and how to stop the remaining ranks', async () => {
     const { code, stdout } = await run('start', 'chat', '--sim', '--yes');
     expect(code).toBe(1);
     expect(stdout).toMatch(/^\s*Waiting \(1\)\n {2}placement\/chat +on studio-1: .*studio-4:/m);
@@ -65,7 +65,7 @@ describe('a mesh with a lost Mac', () => {
     expect(stdout).toMatch(/^Failed.*Not\s+reached:\s+studio-4\.$/ms);
   });
 
-  it('gets no start in a restart plan', async () => {
+  it('is not started by a restart plan', async () => {
     const { code, stdout } = await run('restart', 'chat', '--sim');
     expect([code, await remainingRank()]).toEqual([5, 'running']);
     expect(stdout).toMatch(/^\s*Waiting \(1\)$/m);
@@ -90,7 +90,7 @@ describe('a mesh with a lost Mac', () => {
     expect(await remainingRank()).toBe('running');
   });
 
-  it('is stopped on the reachable Mac, and the rest of the stop keeps waiting', async () => {
+  it('is stopped on the reachable Mac, while the rest of the stop keeps waiting', async () => {
     expect(await remainingRank()).toBe('running');
     const stopped = await run('stop', 'chat', '--sim', '--yes');
     expect([stopped.code, await remainingRank()]).toEqual([4, 'not-loaded']);

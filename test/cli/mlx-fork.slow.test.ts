@@ -25,7 +25,7 @@ const isBuilding = (node: string = second): boolean => hasJob(place, node, 'list
 
 const { place, run } = pairPlace(file('acme/missing'), { write: () => Promise.resolve() });
 
-describe('a runtime from a commit of a fork', () => {
+describe("a runtime from a fork's commit", () => {
   it('waits for a repository that does not exist', async () => {
     const planned = await run('plan', '--sim', '--json');
     expect([planned.code, JSON.stringify(json(planned))]).toEqual([
@@ -34,7 +34,7 @@ describe('a runtime from a commit of a fork', () => {
     ]);
   });
 
-  it('waits for a commit that cannot be built, with the reason of uv', async () => {
+  it("waits for a commit that cannot be built, and shows uv's reason", async () => {
     place.write('cluster.yaml', fileText(file('acme/broken-lm')));
     const ran = await run(...apply, '--allow', 'interrupt', '--json');
     expect([ran.code, JSON.stringify(json(ran)), found(list)]).toEqual([
@@ -71,7 +71,7 @@ describe('a runtime from a commit of a fork', () => {
     expect(readFileSync(path)).toEqual(before);
   });
 
-  it('reports an archive that changed since it was locked', async () => {
+  it('reports that an archive has changed since it was locked', async () => {
     const [path = ''] = found(list);
     const [lock = ''] = found('cluster.lock');
     const text = readFileSync(lock, 'utf8');

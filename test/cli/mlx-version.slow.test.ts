@@ -31,8 +31,8 @@ const isListing = (): boolean => [first, second].some((node) => hasJob(place, no
 
 const { place, run } = pairPlace(file('9.9.9'), { write: () => Promise.resolve() });
 
-describe('a runtime with a version of mlx-lm', () => {
-  it('waits for a version that does not exist, with the reason of uv', async () => {
+describe('a runtime with an mlx-lm version', () => {
+  it("waits for a version that does not exist, and shows uv's reason", async () => {
     const ran = await run(...apply, '--json');
     const document = json(ran);
     expect([ran.code, JSON.stringify(document)]).toEqual([
@@ -49,7 +49,7 @@ describe('a runtime with a version of mlx-lm', () => {
     expect([(await run('drift', '--sim')).code, found('lists'), isListing()]).toEqual([2, [], false]);
   });
 
-  it('serves after an apply that is killed while a node makes the list', async () => {
+  it('serves after an apply that was killed while a node made the list', async () => {
     writeFileSync(join(diskOf(place, first), '.sim/uv'), 'slow\n');
     const killed = await endedBy('SIGKILL', place, apply, isListing);
     expect([killed.signal, found(listFile)]).toEqual(['SIGKILL', []]);
@@ -59,7 +59,7 @@ describe('a runtime with a version of mlx-lm', () => {
     expect(readFileSync(list, 'utf8')).toContain('mlx-lm==0.32.0 \\\n    --hash=sha256:');
   });
 
-  it('comes with a model that each Mac downloads under an account of its own', () => {
+  it('includes a model that each Mac downloads under a separate account', () => {
     const accounts = [first, second].flatMap((node) => accountIds(node, ['_meshrank', '_meshmove']));
     expect(accounts).toEqual(['uid=450', 'uid=452', 'uid=450', 'uid=451']);
   });
@@ -72,7 +72,7 @@ describe('a runtime with a version of mlx-lm', () => {
     expect([readFileSync(list, 'utf8'), existsSync(join(place.folder, listFile))]).toEqual([before, false]);
   });
 
-  it('asks for the interruption by a new version before a node lists its packages', async () => {
+  it("asks for consent to a new version's interruption before a node lists its packages", async () => {
     place.write('cluster.yaml', fileText(file('0.31.3')));
     const planned = await run('plan', '--sim');
     expect(planned.stdout).toMatch(/a second plan follows in the same apply: .*interrupts\s+chat/s);
@@ -86,7 +86,7 @@ describe('a runtime with a version of mlx-lm', () => {
     place.write('cluster.yaml', fileText(file('0.32.0')));
   });
 
-  it('can be stopped although its lock is from before it needed a gateway', async () => {
+  it('can be stopped even if its lock predates the need for a gateway', async () => {
     const [lock = ''] = found('cluster.lock');
     const { runtimes, ...rest } = parse(readFileSync(lock, 'utf8'));
     const { gateway, ...others } = runtimes;

@@ -129,7 +129,7 @@ inTurn(1, 3)('the models commands', () => {
     expect((await run('models', 'verify', '--full')).stdout).toContain('matches its SHA-256');
   });
 
-  it('show what the keeper has hashed, and apply replaces a model that it found damaged', async () => {
+  it('show what the keeper has hashed, and apply replaces a model that the keeper found damaged', async () => {
     const file = damage();
     keeperRounds();
     expect((await run('doctor', '--json')).stdout).toContain('"model/damaged"');
@@ -143,7 +143,7 @@ inTurn(1, 3)('the models commands', () => {
     expect(days).toEqual([1, 2].map(() => ({ state: 'complete', needed: true, hashedOn })));
   });
 
-  it('delete an undeclared model with consent, but not while a rank runs with it', async () => {
+  it('delete an undeclared model with consent, but not while a rank uses it', async () => {
     const text = fileText(pairFile());
     place.write('cluster.yaml', text.replaceAll('tiny:', 'small:').replaceAll('model: tiny', 'model: small'));
     const { undeclared } = await listed();
@@ -171,7 +171,7 @@ inTurn(2, 3)('a model on a server', () => {
       }),
     );
 
-  it('is listed once and then brought to each node', async () => {
+  it('is listed once and then sent to each node', async () => {
     place.write('cluster.yaml', fileFrom('llm/kimi'));
     const locked = await run('models', 'lock', 'tiny', '--json');
     expect([locked.code, (json(locked) as { models: unknown }).models]).toEqual([0, ['tiny']]);
@@ -214,7 +214,7 @@ inTurn(2, 3)('models pull', () => {
       }),
     );
 
-  it('lists the files of a new model in a rehearsal, like plan and apply', async () => {
+  it("lists a new model's files in a rehearsal, like plan and apply", async () => {
     const fromHub = pairFile((all) => {
       filePart(all, 'models')['tiny'] = { source: 'hf:mlx-community/Llama-3.2-1B-Instruct-4bit' };
     });
@@ -226,7 +226,7 @@ inTurn(2, 3)('models pull', () => {
     expect((await run('models', 'verify', 'tiny')).code).toBe(0);
   });
 
-  it('ends while one node downloads for both; a wrong file later comes from the other node', async () => {
+  it('ends while one node downloads for both; a wrong file is later replaced from the other node', async () => {
     const files = filesOf('large');
     const sizeBytes = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
     web = await openFakeWeb(

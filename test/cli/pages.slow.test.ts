@@ -320,7 +320,7 @@ function testPage(name: string, first: string, rows: readonly Row[]): void {
     await endPlace(place);
   });
 
-  it('has the sentences that this test checks', () => {
+  it('contains the sentences that this test checks', () => {
     const claims = rows.flatMap(({ claims = {} }) => Object.keys(claims));
     expect(claims.filter((claim) => !inOneLine(text).includes(claim))).toEqual([]);
     expect(steps.filter((step) => unchecked(step) !== undefined)).toEqual([]);

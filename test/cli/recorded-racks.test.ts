@@ -131,7 +131,7 @@ describe.each([
   );
 });
 
-describe('a rack of surprising Macs', () => {
+describe('a rack of unusual Macs', () => {
   const odd = (position: number) => ({
     cases: casesAt(position),
     printed: { sysctl: hardware('Mac15,14', 'M3 Ultra', 512) },

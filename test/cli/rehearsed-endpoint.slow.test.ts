@@ -68,7 +68,7 @@ describe('an endpoint in a rehearsal', () => {
     });
   });
 
-  it('has an address for a new port as soon as it is in the file, and serves there after apply', async () => {
+  it('has an address for a new port as soon as the port is in the file, and serves there after apply', async () => {
     const { url: before } = await endpoint();
     place.write('cluster.yaml', fileText(published(8_090)));
     const { url, baseUrl } = await endpoint();
@@ -90,7 +90,7 @@ describe('an endpoint in a rehearsal', () => {
     expect(await runPrinted()).toMatchObject(answer);
   });
 
-  it('keeps its address over sim down, which a client that stays connected does not prevent', async () => {
+  it('keeps its address after sim down, which a client that stays connected does not prevent', async () => {
     const { url } = await endpoint();
     const client = connect(Number(new URL(url).port), '127.0.0.1');
     await once(client, 'connect');
@@ -106,7 +106,7 @@ describe('an endpoint in a rehearsal', () => {
     expect(await runPrinted()).toMatchObject(answer);
   });
 
-  it('needs no tunnel if it is not published', async () => {
+  it('needs no tunnel even if it is not published', async () => {
     place.write('cluster.yaml', fileText(unpublished));
     await applied();
     expect((await endpoint()).access).toEqual({ kind: 'anybody' });

@@ -105,7 +105,7 @@ describe('rollback', () => {
   });
 
   inTurn(0, 2)('that was interrupted', () => {
-    it('completes a rollback that was interrupted right after its entry in the lock', async () => {
+    it('completes a rollback that was interrupted right after its entry was added to the lock', async () => {
       const [older, newer] = [version('reference'), version('newer')];
       expect((await run('rollback', 'reference', '--yes')).code).toBe(0);
       const begun = lock();
@@ -117,7 +117,7 @@ describe('rollback', () => {
       expect((await run('rollback', 'reference', '--undo', '--yes')).code).toBe(0);
     });
 
-    it('completes an --undo that was interrupted right after its entry left the lock', async () => {
+    it('completes an --undo that was interrupted right after its entry was removed from the lock', async () => {
       const undone = lock();
       expect((await run('rollback', 'reference', '--yes')).code).toBe(0);
       writeFileSync(lockPath(), undone);
@@ -127,8 +127,8 @@ describe('rollback', () => {
     });
   });
 
-  inTurn(1, 2)('beside other changes', () => {
-    it('asks to commit the lock if a killed run has already changed every node', async () => {
+  inTurn(1, 2)('next to other changes', () => {
+    it('asks the user to commit the lock if a killed run has already changed every node', async () => {
       const unchanged = lock();
       expect((await run('rollback', 'reference', '--yes')).code).toBe(0);
       const repeated = await run('rollback', 'reference', '--yes');

@@ -13,7 +13,7 @@ const findings = async (): Promise<readonly string[]> => {
 };
 
 describe('a Mac with more than 8 GB of swap in use', () => {
-  it('is reported with the amount, and keeps serving', async () => {
+  it('is reported with the amount of swap, and keeps serving', async () => {
     expect((await run('sim', 'fault', 'swap-full', 'studio-4')).code).toBe(0);
     expect(await findings()).toEqual(['memory/swap-in-use node studio-4']);
     expect((await run('doctor', '--sim')).stdout).toContain('12 GB of swap is in use');
@@ -44,8 +44,8 @@ describe('a Mac with more than 8 GB of swap in use', () => {
 const starts = async (): Promise<number> =>
   Number(/(\d+) starts?,/.exec((await run('facts', 'studio-4', '--fact', 'placements', '--sim')).stdout)?.[1]);
 
-describe('a Mac that kills each rank right after its start and keeps its memory wired', () => {
-  it('gets no second start in the same boot session', async () => {
+describe('a Mac that kills each rank right after it starts and keeps its memory wired', () => {
+  it('starts no rank a second time in the same boot session', async () => {
     expect((await run('stop', 'chat', '--sim', '--yes')).code).toBe(0);
     const before = await starts();
     expect((await run('sim', 'fault', 'restart-storm', 'studio-4')).code).toBe(0);
@@ -58,7 +58,7 @@ describe('a Mac that kills each rank right after its start and keeps its memory 
     expect(await starts()).toBe(before + 1);
   });
 
-  it('starts again after a reboot', async () => {
+  it('starts the rank again after a reboot', async () => {
     expect((await run('reboot', 'studio-4', '--sim', '--yes')).code).toBe(0);
     expect((await run('start', 'chat', '--sim', '--yes')).code).toBe(0);
     expect(await findings()).toEqual([]);

@@ -89,7 +89,7 @@ describe('color', () => {
   });
 });
 
-describe('the width of the page', () => {
+describe('the page width', () => {
   it.each([0, 1, 40, 200])('fits a terminal of %s columns', async (columns) => {
     const [status, wrong] = await Promise.all([
       onTerminal(place, ['status', '--sim', '--no-color'], { columns }),
@@ -106,8 +106,8 @@ describe('the width of the page', () => {
   });
 });
 
-describe.concurrent('an odd environment', () => {
-  it('does not change facts, whether the time zone is odd or HOME is missing, empty or unwritable', async () => {
+describe.concurrent('an unusual environment', () => {
+  it('does not change facts, even with an odd time zone or a missing, empty or unwritable HOME', async () => {
     const words = ['facts', '--sim', 'studio-1', '--fact', 'boot-session,macos-version'];
     const plain = await run(...words);
     const odd = [
@@ -123,7 +123,7 @@ describe.concurrent('an odd environment', () => {
     }
   });
 
-  it('gets only ASCII if it lacks UTF-8, with the same JSON values', async () => {
+  it('prints only ASCII if it lacks UTF-8, with the same JSON values', async () => {
     const env = { LANG: 'C', LC_ALL: undefined };
     const words = [
       ['status', '--sim'],
@@ -142,7 +142,7 @@ describe.concurrent('an odd environment', () => {
     expect(json(ascii)).toEqual(json(utf8));
   });
 
-  it('can lack standard input', async () => {
+  it('may lack standard input', async () => {
     expect((await inShell('exec "$@" <&-', 'status', '--sim')).code).toBe(0);
   });
 });
@@ -153,7 +153,7 @@ describe.concurrent('a reader of the output', () => {
     expect(ran).toMatchObject({ code: 0, stdout: '{\n', stderr: '' });
   });
 
-  it('gets everything if it is slow', async () => {
+  it('gets all of the output even if it is slow', async () => {
     const text =
       'a=0123456789abcdef; a=$a$a$a$a; a=$a$a$a$a; for i in 1 2 3 4 5 6 7 8; do echo "$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a"; done';
     const ran = await inShell('"$@" | (sleep 2; wc -c)', 'exec', '--sim', '--all', '--', 'sh', '-c', text);

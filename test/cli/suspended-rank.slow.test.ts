@@ -5,10 +5,10 @@ import { followDoctor } from './follow-doctor.ts';
 import { json } from './meshwright.ts';
 import { driverPlace } from './pair.ts';
 
-describe.each(sampleOf(exampleDrivers, { few: 1, oneIn: 2 }))('a suspended rank of %s', (driver) => {
+describe.each(sampleOf(exampleDrivers, { few: 1, oneIn: 2 }))('a suspended %s rank', (driver) => {
   const { place, run } = driverPlace(driver, 'rdma');
 
-  it('is named instead of a cable, and runs again after the restart that doctor shows', async () => {
+  it('is reported instead of a cable, and runs again after the restart that doctor suggests', async () => {
     expect((await run('apply', '--sim', '--yes', '--update-lock')).code).toBe(0);
     await run('sim', 'fault', 'rank-stopped', 'studio-4');
     expect((await run('ask', 'chat', 'Hello', '--sim', '--deadline', '5s')).code).not.toBe(0);

@@ -122,7 +122,7 @@ describe('an edit of the file', () => {
     expect(await interruptedBy(edit)).toEqual(interrupted);
   });
 
-  it('interrupts the placements that the plan lists: a new Mac for a dead one', async () => {
+  it('interrupts the placements that the plan lists: a dead Mac replaced by a new one', async () => {
     await replaceMac('studio-3');
     expect(await interruptedBy(() => undefined)).toEqual([]);
     expect((await run('ask', 'solo', 'Hello', '--sim')).code).toBe(0);

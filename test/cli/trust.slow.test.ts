@@ -29,14 +29,14 @@ const silent = () => onTerminal(place, ['validate', '--no-color']);
 const asked = async (): Promise<boolean> => (await answer('n')).stdout.includes(question);
 
 // The tests continue on one place in this order.
-describe('what a cluster file asks for, at a terminal', () => {
-  it('is shown as one list with one question, and a no ends the command before anything is read', async () => {
+describe('the list of what a cluster file uses, at a terminal', () => {
+  it('is shown once with one question; the answer no ends the command before anything is read', async () => {
     const ran = await answer('n');
     expect(ran.code).toBe(5);
     await expectGolden('trust-question', place, [ran]);
   });
 
-  it('is allowed once, in a file that only its owner can read, and later runs do not ask, with fewer words either', async () => {
+  it('is allowed once and saved in a file that only its owner can read; later runs do not ask, even if the list is shorter', async () => {
     expect((await answer('y', '--trust', 'env=CHAT_KEY')).stdout).toContain(question);
     expect(statSync(join(place.state, 'trust.json')).mode & 0o777).toBe(0o600);
     expect((await silent()).stdout).not.toContain(question);
@@ -44,7 +44,7 @@ describe('what a cluster file asks for, at a terminal', () => {
     expect((await silent()).stdout).not.toContain(question);
   });
 
-  it('is asked again if the list changes, or a program in its folder', async () => {
+  it("is shown again if the list or a program in the file's folder changes", async () => {
     place.write('print-key', '#!/bin/sh\necho two\n');
     expect(await asked()).toBe(true);
     place.write('print-key', '#!/bin/sh\necho one\n');
@@ -54,7 +54,7 @@ describe('what a cluster file asks for, at a terminal', () => {
     place.write('cluster.yaml', file());
   });
 
-  it('is not remembered in CI or without a terminal, where the words to add are printed', async () => {
+  it('is not remembered in CI or without a terminal, and the output shows the arguments to add', async () => {
     const rans = [await meshwright(place, ['validate']), await meshwright(place, ['validate', '--json'])];
     expect(rans.map(({ code }) => code)).toEqual([5, 5]);
     const inCi = await onTerminal(place, ['validate', '--no-color'], { env: { CI: 'true' } });

@@ -73,7 +73,7 @@ describe('unlock and secrets on a simulated rack', () => {
     expect(tracesOf(wrong, [refused.stdout, refused.stderr, ...kept].join('\n'))).toEqual([]);
   });
 
-  it('ask at a terminal without showing the password', async () => {
+  it('ask at a terminal without echoing the password', async () => {
     await run({}, 'sim', 'fault', 'filevault-locked', 'studio-3');
     const words = ['unlock', '--sim', 'studio-3'];
     const ran = await onTerminal(place, words, {
@@ -97,7 +97,7 @@ describe('unlock and secrets on a simulated rack', () => {
     expect(bad.stderr).not.toContain(wrong);
   });
 
-  it('show whether the source of each API key has a value, without printing it', async () => {
+  it("show whether each API key's source has a value, without printing the value", async () => {
     const text = readFileSync(join(place.folder, 'cluster.yaml'), 'utf8');
     const keys = 'apiKey: [{ env: KEY_OF_ANA }, { env: KEY_OF_BEN }]';
     const published = `
@@ -198,7 +198,7 @@ describe('unlock of a Mac with an unknown preboot key', () => {
     expect(ran.stderr).toMatch(/meshwright unlock studio-1 --expect SHA256:\S{43}/);
   });
 
-  it('contacts and pins nothing without leave to read its password', async () => {
+  it('contacts and pins nothing without permission to read its password', async () => {
     await locked();
     const before = readFileSync(join(place.folder, 'cluster.lock'), 'utf8');
     const only = { ...env, MESHWRIGHT_TRUST: `file=${user.file}` };

@@ -183,8 +183,8 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
     });
   });
 
-  inTurn(1, 3)('that loses something', () => {
-    it('gives no token after a worker was killed, despite reporting good health, until a restart', async () => {
+  inTurn(1, 3)('that loses a process or a cable', () => {
+    it('gives no token after a worker is killed, although it reports good health, until a restart', async () => {
       await rack.behindOurBack(async () => {
         await signal(worker, 'KILL');
         expect(await health()).toBe('{"status":"ok"}');
@@ -195,7 +195,7 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
       await restart();
     });
 
-    it('is reported as hung while a worker is suspended, despite good health, until a restart', async () => {
+    it('is reported as hung while a worker is suspended, although it reports good health, until a restart', async () => {
       await rack.behindOurBack(async () => {
         await signal(worker, 'STOP');
         expect(await health()).toBe('{"status":"ok"}');
@@ -238,7 +238,7 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
   });
 
   inTurn(2, 3)('with a cache', () => {
-    it('removes a cached tensor that changed on disk before answering, and names it', async () => {
+    it('removes a cached tensor that changed on disk before it answers, and names the tensor', async () => {
       const model = join(folder, 'large/large.gguf');
       await writeTinyGguf(model, { ...cachedShape, layers: 1 });
       golden = await soloAnswer(llamaPackages(found), model, ['--ctx-size', '512', '--parallel', '1']);

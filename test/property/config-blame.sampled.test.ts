@@ -75,7 +75,7 @@ const shown = (verdicts: readonly Verdict[]): string =>
     )
     .join('\n');
 
-describe(`the errors of ${count} files with one mistaken line`, () => {
+describe(`the errors of ${count} files that each have one mistaken line`, () => {
   let verdicts: readonly Verdict[] = [];
   beforeAll(() => {
     verdicts = draw(sampleSeed);
@@ -86,7 +86,7 @@ describe(`the errors of ${count} files with one mistaken line`, () => {
     expect(missed.length / count, shown(missed)).toBeLessThanOrEqual(0.05);
   });
 
-  it('are more than three in at most 5 of 100 files', () => {
+  it('number more than three in at most 5 of 100 files', () => {
     const many = verdicts.filter((one) => mistakes(one) > mostErrors);
     expect(many.length / count, shown(many)).toBeLessThanOrEqual(0.05);
   });

@@ -87,7 +87,7 @@ describe('an answer with detected damage', () => {
 });
 
 describe('a damaged answer that claims to be complete', () => {
-  it('is unknown or right when cut after any line, or incomplete if listed', () => {
+  it('is unknown or right when cut after any line, or incomplete if the fact is listed', () => {
     const wrong = knownCases.flatMap((one) =>
       verdicts(one, cutAtLines).flatMap(({ text, verdict }) =>
         isTrueWhenCut(verdict, one) ? [] : [{ title: one.title, text, verdict }],
@@ -96,7 +96,7 @@ describe('a damaged answer that claims to be complete', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('is unknown or right when cut after any character, or incomplete if listed', () => {
+  it('is unknown or right when cut after any character, or incomplete if the fact is listed', () => {
     const wrong = knownCases.flatMap((one) =>
       verdicts(one, (text) => cutAtCharacters(text)).flatMap(({ text, verdict }) =>
         isTrueWhenCut(verdict, one) ? [] : [{ title: one.title, text, verdict }],
@@ -159,7 +159,7 @@ describe('a damaged answer that claims to be complete', () => {
 describe('the facts that may be incomplete', () => {
   const cutVerdicts = (one: FactCase) => verdicts(one, cutAtLines).map(({ verdict }) => verdict);
 
-  it('are listed only if one of their cases really stops early', () => {
+  it('are listed only if one of their test cases stops early', () => {
     for (const fact of Object.keys(mayStopEarly)) {
       const short = knownCases
         .filter((one) => one.fact === fact && !isCrossChecked(one))
@@ -168,7 +168,7 @@ describe('the facts that may be incomplete', () => {
     }
   });
 
-  it('leave out only listed fields, and each listed field at least once', () => {
+  it('omit only listed fields, and each listed field at least once', () => {
     for (const [fact, fields] of Object.entries(mayLeaveOut)) {
       for (const field of fields) {
         const others = fields.filter((one) => one !== field);
@@ -183,7 +183,7 @@ describe('the facts that may be incomplete', () => {
     }
   });
 
-  it('include the RDMA lists that come from two tools and are checked against each other', () => {
+  it('include the RDMA lists that come from two tools and are cross-checked', () => {
     const checked = knownCases.filter(isCrossChecked).map(({ fact }) => fact);
     expect(new Set(checked)).toEqual(new Set(['rdma-devices', 'rdma-ports']));
     expect(checked.length).toBeGreaterThan(3);

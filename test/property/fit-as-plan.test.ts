@@ -143,7 +143,7 @@ const codesAmong = (findings: readonly PlacementFinding[], codes: readonly strin
   findings.flatMap(({ code }) => (codes.includes(code) ? [code] : []));
 
 describe("fit's verdict on a model", () => {
-  it("matches a plan's verdict for the same nodes and context", () => {
+  it('matches the verdict of a plan for the same nodes and context', () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(cases, (one) => {

@@ -153,7 +153,7 @@ describe('a plan for any combination of ranks', () => {
     },
   );
 
-  it('starts a rank only after a gate has seen every rank ready', () => {
+  it('starts a rank only after a gate has seen that every rank is ready', () => {
     forAll(({ steps }) => {
       const bootstraps = idsOf(named(steps, 'bootstrap-rank'));
       const gates = idsOf(steps.filter(({ id }) => id.endsWith('/ready')));

@@ -104,7 +104,7 @@ const sleepOf = ({ observation }: PlaybookReport): readonly unknown[] =>
   });
 
 describe('a playbook', () => {
-  it('converges, checks again, and ends with an observation after the last write', async () => {
+  it('converges, checks again, and makes a final observation after the last write', async () => {
     const { report, observed, phases } = await play([{ tasks: [power] }], { desired: sleeping(21) });
     expect([failedOf(report), sleepOf(report)]).toEqual([['converge:'], [21, 21, 21]]);
     expect(observed).toEqual([nodes, nodes]);
@@ -153,7 +153,7 @@ describe('a playbook', () => {
     ]);
   });
 
-  it('runs batch after batch, and stops when more nodes fail than it allows', async () => {
+  it('runs batch after batch, and stops when more nodes fail than are allowed', async () => {
     const ways = rack.desired.nodes.map(({ name }) => rack.way(name, name === 'studio-1' ? { port: 1 } : {}));
     const own: Task = { kind: 'run', command: ['sw_vers'], effect: 'none', deadlineMs: 20_000 };
     const serial: Play['serial'] = [{ kind: 'count', count: 1 }];
@@ -213,7 +213,7 @@ describe('a playbook', () => {
     expect([new Set(sessions).size, sleepOf(report)]).toEqual([2, [27, 27, 27]]);
   });
 
-  it('plans and asks again if a different run changed a node before the lease was taken over', async () => {
+  it('plans and asks again if a different run changed a node before this run took over the lease', async () => {
     const desired = sleeping(28);
     const { plan, observation } = await planned(desired);
     const dead = openRun(

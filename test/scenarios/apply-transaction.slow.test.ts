@@ -213,7 +213,7 @@ describe('a node that loses its connection while its clock is ten years behind',
     });
   });
 
-  it('rolls back an abandoned change at its next start, long before the deadline', async () => {
+  it('rolls back an abandoned change at its next boot, long before the deadline', async () => {
     const before = await begin(other);
     const { proxy, ways } = await proxied(rack, node);
     const timing = { ...realTiming, rollbackAfterMs: 600_000, retryMs: 20 };

@@ -28,7 +28,7 @@ async function validEdit(seed: number): Promise<{ readonly edit: RandomEdit; rea
   }
 }
 
-describe('the plan of a random edit', () => {
+describe("a random edit's plan", () => {
   it.each(sampleOf(seedsFrom(0, 240), { few: 8, oneIn: 30 }))(
     'lists every placement that its steps stop: %i',
     async (seed) => {

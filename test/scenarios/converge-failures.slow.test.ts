@@ -89,7 +89,7 @@ async function expectHalf({ report, plan, exit }: Applied): Promise<void> {
 
 describe('apply', { timeout: patience }, () => {
   // The tests continue on one rack in this order, so most of them do not run alone.
-  it('skips the remaining steps of a node that vanishes, and continues when it is back', async () => {
+  it('skips the remaining steps of a node that vanishes, and continues when the node is back', async () => {
     await declareModel({ source: './models/newer' });
     const { proxy, ways } = await proxied();
     const half = await rack.apply({ ways, onEvent: atStep(/model\/tiny\/send/, () => void proxy.vanish()) });
@@ -99,7 +99,7 @@ describe('apply', { timeout: patience }, () => {
     expectNothingOld(rack);
   });
 
-  it('reconnects if cut off during a command, and completes', async () => {
+  it('reconnects if it is cut off during a command, and completes', async () => {
     await declareModel({ source: './models/large' });
     const { proxy, ways } = await proxied();
     const cut = new Set<string>();

@@ -133,8 +133,8 @@ function expected(instant: string, wasKept: boolean) {
   return { instant, isCut: true, isQuiet: true, isKept, isWhole: true, outcome, again, isConverged: true };
 }
 
-describe('a node cut off at any instant during a network change', () => {
-  it.each(changes)('is intact and reachable and converges after %s', { timeout: 300_000 }, async (_, call) => {
+describe('a node cut off at any moment during a network change', () => {
+  it.each(changes)('is intact, reachable and able to converge after %s', { timeout: 300_000 }, async (_, call) => {
     const nodes = rack.desired.nodes.map(({ name }) => name);
     // Each node tries different instants, because a rollback takes most of the time.
     const tries = nodes.map(async (node, at) => {

@@ -73,7 +73,7 @@ const talkOf = (report: RunReport | undefined, name: Dialogue = 'exo-place') =>
 
 const dialects = sampleOf(['1.0.71', 'main'] as const, { few: 1, oneIn: 2 });
 
-inTurn(0, 2).each(dialects)('a placement on exo, dialect %s', { timeout: patience }, (dialect) => {
+inTurn(0, 2).each(dialects)('an exo placement, dialect %s', { timeout: patience }, (dialect) => {
   beforeAll(async () => {
     rack = await startConvergeRack(`exo-${dialect}`, pairFile());
     await writeExoImage(join(rack.folder, `dist/exo-${versions[dialect]}.dmg`), dialect);
@@ -96,7 +96,7 @@ inTurn(0, 2).each(dialects)('a placement on exo, dialect %s', { timeout: patienc
     expect([leftIn(plan), plan.effects]).toEqual([[], []]);
   });
 
-  it('is placed again after a rank was killed, since exo forgot the placement', async () => {
+  it('is placed again after a rank is killed, because exo forgets the placement', async () => {
     await rack.behindOurBack(async (fleet) => {
       for (const one of fleet.processes()) if (one.node === second) process.kill(one.pid, 'SIGKILL');
       // The other rank answers until it misses the killed one.
@@ -216,7 +216,7 @@ while ask http://127.0.0.1:8080/state | "$R/usr/bin/grep" -q "$i" && [ "$n" -lt 
     await fault();
   });
 
-  it('does not start over a cable whose GID gets index 2 with its address, until it uses TCP', async () => {
+  it('does not start over a cable whose address gets a GID at index 2, until it uses TCP', async () => {
     await rack.behindOurBack(async (fleet) => {
       for (const name of ['gid-second', 'gid-missing']) await fleet.setFault([name, `${first}:4`]);
     });

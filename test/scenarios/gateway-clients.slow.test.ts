@@ -54,7 +54,7 @@ describe('the gateway in front of a mesh', () => {
     expect(seen).toEqual(['a', 'b', 'c']);
   });
 
-  it('lists only the served name and refuses other names, listing the valid ones', async () => {
+  it('lists only the served name; it refuses other names and lists the valid ones', async () => {
     const { gateway, upstream } = await opened();
     const models = await gateway.client.models.list();
     expect(models.data.map(({ id }) => id)).toEqual(['tiny']);
@@ -147,7 +147,7 @@ describe('the gateway in front of a mesh', () => {
     expect((await gateway.status()).placements[0]?.counts).toMatchObject({ requests: 1, failed: 1 });
   });
 
-  it('reads an answer to its end if the runtime would not stop it', async () => {
+  it('reads an answer to its end if the runtime would not stop generating it', async () => {
     for (const [cancels, stream] of [
       ['never', true],
       ['streams', false],
@@ -222,7 +222,7 @@ describe('the gateway in front of a mesh that is down, closed or failing', () =>
     expect([error.status, error.code]).toEqual([400, 'declined']);
   });
 
-  it('cuts a stream that the runtime aborts, so that no client takes it for complete', async () => {
+  it('cuts off a stream that the runtime aborts, so that no client considers it complete', async () => {
     const { gateway, upstream } = await opened({ isHeld: true, breaksAfter: 1 });
     const stream = await gateway.client.chat.completions.create({ ...chat(), stream: true });
     upstream.step();

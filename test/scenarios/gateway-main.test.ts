@@ -35,7 +35,7 @@ const lines = (text: string): readonly unknown[] =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-it('a gateway logs immediately why it cannot listen', () => {
+it('a gateway immediately logs why it cannot listen', () => {
   // 192.0.2.1 is an example address, which no computer has (RFC 5737).
   const ended = spawnSync(process.execPath, gatewayAt('192.0.2.1:0'), { encoding: 'utf8', timeout: 120_000 });
   expect([ended.status, lines(ended.stderr)]).toEqual([
@@ -44,7 +44,7 @@ it('a gateway logs immediately why it cannot listen', () => {
   ]);
 });
 
-it('a gateway waits for a taken port, opens no debugger, and leaves no core file', async () => {
+it('a gateway waits for an occupied port, opens no debugger, and leaves no core file', async () => {
   const port = await claims.take();
   const other = createServer().listen(port, '127.0.0.1');
   await once(other, 'listening');

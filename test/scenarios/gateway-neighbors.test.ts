@@ -46,7 +46,7 @@ describe('a client of another placement', () => {
     return answer.choices[0]?.message.content;
   };
 
-  it('gets its answer while four chunked bodies wait for theirs', async () => {
+  it('gets its answer while four chunked bodies are waiting for theirs', async () => {
     const at = await opened({ isHeld: true });
     const text = padded('tiny', 70_000);
     for (let count = 0; count < 4; count += 1) {

@@ -41,7 +41,7 @@ describe('a token request from the node to its gateway', () => {
     expect((await askOwn(gateway)).status).toBe(200);
   });
 
-  it("never runs in parallel with a client's request, but waits for its turn", async () => {
+  it("never runs in parallel with a client's request, but waits its turn", async () => {
     const { gateway, upstream } = await opened({ isHeld: true });
     const client = gateway.client.chat.completions.create(chat());
     await until(() => upstream.running() === 1);
@@ -55,7 +55,7 @@ describe('a token request from the node to its gateway', () => {
     expect([(await own).status, (await client).object, upstream.mostAtOnce()]).toEqual([200, 'chat.completion', 1]);
   });
 
-  it('is refused with the time of the last token if a client just got one', async () => {
+  it('is refused with the time of the last token if a client just received one', async () => {
     const { gateway, upstream } = await opened();
     await gateway.client.chat.completions.create(chat());
     expect(await askOwn(gateway, { 'meshwright-proof': 'traffic' })).toEqual({
@@ -66,7 +66,7 @@ describe('a token request from the node to its gateway', () => {
     expect((await askOwn(gateway)).status).toBe(200);
   });
 
-  it('is forwarded if the gateway was closed after the last client got a token', async () => {
+  it('is forwarded if the gateway was closed after the last client token', async () => {
     const { gateway } = await opened();
     await gateway.client.chat.completions.create(chat());
     gateway.closeGateway('chat', 'it is starting.');
@@ -75,7 +75,7 @@ describe('a token request from the node to its gateway', () => {
     expect((await askOwn(gateway, { 'meshwright-proof': 'traffic' })).status).toBe(200);
   });
 
-  it('is forwarded if a client got only bytes without text', async () => {
+  it('is forwarded if a client received only bytes without text', async () => {
     const { gateway, upstream } = await opened({ isHeld: true }, { maxRequests: 2 });
     const stream = await gateway.client.chat.completions.create({ ...chat(), stream: true });
     await until(async () => (await gateway.status()).placements[0]?.lastByteMsAgo !== undefined);
@@ -103,7 +103,7 @@ describe('a token request from the node to its gateway', () => {
     upstream.step();
   });
 
-  it('is refused without the secret of the node, although it comes from its address', async () => {
+  it("is refused without the node's secret, even if it comes from the node's address", async () => {
     const { gateway, upstream } = await opened();
     for (const secret of ['', 'x', `${ownHeaders['meshwright-own']}x`]) {
       expect((await askOwn(gateway, { 'meshwright-own': secret })).status).toBe(401);
@@ -116,7 +116,7 @@ describe('a token request from the node to its gateway', () => {
     expect(upstream.asked).toEqual([]);
   });
 
-  it('reaches no path but that of its check', async () => {
+  it('reaches only the path for its check', async () => {
     const { gateway, upstream } = await opened();
     for (const path of ['/v1/load_model', '/slots/0?action=erase', '/v1/chat/completions?a=1', '/v1/chat/../load']) {
       const answer = await fetch(`${gateway.url}/gateway/ask/chat${path}`, {

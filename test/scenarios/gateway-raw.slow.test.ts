@@ -133,7 +133,7 @@ describe('a raw client of the gateway', () => {
     for (const one of asked) expect(one.headers).not.toHaveProperty('authorization');
   });
 
-  it(`does not harm other clients and needs a key to reach the runtime, in ${numRuns} random forms`, async () => {
+  it(`neither harms other clients nor reaches the runtime without a key, in ${numRuns} random forms`, async () => {
     const cut = fc.tuple(
       fc.nat(),
       fc.nat(12),

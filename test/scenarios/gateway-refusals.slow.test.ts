@@ -96,7 +96,7 @@ describe("a gateway's request filter", () => {
     expect((await fetch(`${gateway.url}/v1/models`, { headers: { 'x-api-key': rightKey } })).status).toBe(200);
   });
 
-  it('keeps serving other placements if the key file of one is unreadable', async () => {
+  it("keeps serving other placements if one placement's key file is unreadable", async () => {
     const upstream = await startUpstream();
     const gateway = await startTestGateway([
       upstreamAt(upstream.port),

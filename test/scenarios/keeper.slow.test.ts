@@ -87,7 +87,7 @@ describe('the keeper', { timeout: patience }, () => {
     await rack.converge();
   });
 
-  it('does nothing while a network change waits for its confirmation', async () => {
+  it('does nothing while a network change waits for confirmation', async () => {
     await rack.behindOurBack(async () => {
       const pending = '"$R/Library/Application Support/meshwright/transaction/pending"';
       await rack.asRoot(second, `"$R/bin/mkdir" -p ${pending}`);

@@ -34,7 +34,7 @@ async function ask(port: number, question = ''): Promise<string> {
 const long = 'x'.repeat(1_000_000);
 
 describe('addresses of endpoints on this computer', () => {
-  it('lead to the program of each node, which may answer after its client has finished sending', async () => {
+  it("lead to each node's program, which may answer after its client has finished sending", async () => {
     const echo = await listening((client) => {
       let asked = 'one ';
       client.on('data', (data) => {
@@ -48,7 +48,7 @@ describe('addresses of endpoints on this computer', () => {
     expect(await ask(await portFor('mac-2:80'))).toBe('two');
   });
 
-  it('stay the same, also in the next run', async () => {
+  it('stay the same, even in the next run', async () => {
     const first = await addresses({});
     const [port, again] = await Promise.all([first.portFor('mac-1:80'), first.portFor('mac-1:80')]);
     expect(again).toBe(port);
@@ -58,7 +58,7 @@ describe('addresses of endpoints on this computer', () => {
     expect(await next.portFor('mac-1:80')).toBe(port);
   });
 
-  it('change if another program has the port meanwhile', async () => {
+  it('change if another program has taken the port in the meantime', async () => {
     const taken = portOf(await listening((client) => client.end('not a Mac')));
     const mac = await listening((client) => client.end('a Mac'));
     const { portFor } = await addresses({ 'mac-1:80': portOf(mac) }, { 'mac-1:80': taken });
@@ -67,7 +67,7 @@ describe('addresses of endpoints on this computer', () => {
     expect(await ask(port)).toBe('a Mac');
   });
 
-  it('reset the connection of a client that sends while no program of the Mac is there', async () => {
+  it("reset the connection of a client that sends data while nothing listens on the Mac's port", async () => {
     const gone = await listening(() => undefined);
     const ports = { 'mac-1:80': portOf(gone) };
     gone.close();
@@ -81,7 +81,7 @@ describe('addresses of endpoints on this computer', () => {
     }
   });
 
-  it('close with a client that stays connected', async () => {
+  it('disconnect their clients when they close', async () => {
     const mac = await listening((client) => client.write('I wait'));
     const open = await addresses({ 'mac-1:80': portOf(mac) });
     const port = await open.portFor('mac-1:80');

@@ -55,8 +55,8 @@ async function reboot(fleet: Fleet, node: string): Promise<void> {
   expect(await eventually(() => count() === before + 1 && isUp(fleet, node))).toBe(true);
 }
 
-describe('a reboot of a simulated Mac', () => {
-  it('gives a new boot session, keeps files and settings, and drops temporary state', async () => {
+describe("a simulated Mac's reboot", () => {
+  it('starts a new boot session, keeps files and settings, and drops temporary state', async () => {
     const fleet = await up(await fresh());
     await sh(
       fleet,
@@ -88,7 +88,7 @@ describe('a reboot of a simulated Mac', () => {
     expect(stdout).not.toContain('gone');
   });
 
-  it('runs its early services before logins are possible', async () => {
+  it('runs early services before logins are possible', async () => {
     const fleet = await up(await fresh());
     const root = fleet.nodes['studio-1']?.root ?? '';
     const daemon = (name: string, text: string): Promise<void> =>
@@ -120,7 +120,7 @@ describe('a reboot of a simulated Mac', () => {
     expect(kinds).toEqual(['reboot studio-1 0', 'power-off studio-1 0', 'boot studio-1 1']);
   });
 
-  it('fails like on macOS unless the user is root', async () => {
+  it('fails as it does on macOS unless the user is root', async () => {
     const fleet = await up(await fresh());
     const ran = await sh(fleet, 'studio-1', '"$R/sbin/shutdown" -r now', 'user');
     expect([ran.code, ran.stderr]).toEqual([1, 'shutdown: NOT super-user\n']);
@@ -144,7 +144,7 @@ describe('a reboot of a simulated Mac', () => {
   });
 });
 
-describe('a slow reboot of a simulated Mac', () => {
+describe("a simulated Mac's slow reboot", () => {
   it('keeps live connections until the slow process is killed', async () => {
     const fleet = await slow();
     await fleet.setFault(['slow-shutdown', 'studio-1']);
@@ -196,7 +196,7 @@ describe('a simulator restarted from its disk', () => {
     expect((await sh(again, 'studio-1', '"$R/sbin/ifconfig" en3')).stdout).toContain('inet 10.55.5.1 ');
   });
 
-  it("has the current file's nodes: new ones as declared, old ones unchanged", async () => {
+  it("has the current file's nodes: new nodes as declared, old nodes unchanged", async () => {
     const folder = await fresh();
     const small: DesiredFleet = {
       ...desiredRack,

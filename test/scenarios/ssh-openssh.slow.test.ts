@@ -61,7 +61,7 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
     }
   });
 
-  it("has a separate home, so that none of the tester's rc files are used", async () => {
+  it("uses a separate home folder, so that none of the tester's rc files are read", async () => {
     const remote = await open(await start());
     const home = await remote.exec('printf %s "$HOME"; ls -A "$HOME"', execLimits);
     expect(textOf(home.stdout)).toMatch(/meshwright-sshd-\w+authorized_keys/);
@@ -86,7 +86,7 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
     }
   });
 
-  it('trusts a pin in cluster.lock over known_hosts, and names the line of a different pin', async () => {
+  it('trusts a pin in cluster.lock over known_hosts, and names the line of a conflicting pin', async () => {
     const other = makeKey(ssh.folder, 'host-other');
     const server = await start();
     const address = `[127.0.0.1]:${server.port}`;
@@ -111,7 +111,7 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
     expect(server.log().match(/userauth-request for user .* method publickey/gu)).toHaveLength(1);
   });
 
-  it('is turned away with the reason at MaxStartups', async () => {
+  it('is rejected with the reason at MaxStartups', async () => {
     const server = await start({ config: ['MaxStartups 1'] });
     const first = await holdLogin(server.port);
     const problem = await rejection(ssh.connect(server.port));
@@ -119,7 +119,7 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
     expect(problem.code).toBe('ssh/too-many-connections');
   });
 
-  it('names the algorithms of a server with only post-quantum key exchange', async () => {
+  it('names the algorithms of a server that offers only post-quantum key exchange', async () => {
     const server = await start({ config: ['KexAlgorithms sntrup761x25519-sha512@openssh.com'] });
     const problem = await rejection(ssh.connect(server.port));
     expect(problem.code).toBe('ssh/no-common-algorithm');
@@ -150,7 +150,7 @@ describe.runIf(hasSshd())('a command over OpenSSH', () => {
     ]);
   });
 
-  it('gets its input byte for byte, including its end', async () => {
+  it('gets its input byte for byte, including end of input', async () => {
     const remote = await open(await start());
     const stdin = Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * 7) % 256));
     const { stdout, exit } = await remote.exec('cat', { ...execLimits, stdin });
@@ -183,7 +183,7 @@ describe.runIf(hasSshd())('a command over OpenSSH', () => {
     expect(server.log().match(/rekey/giu)?.length ?? 0).toBeGreaterThan(10);
   });
 
-  it('is stopped after endless output, with constant memory, and the connection continues', async () => {
+  it('is stopped after endless output, with constant memory, and the connection stays open', async () => {
     const remote = await open(await start());
     const before = process.memoryUsage().rss;
     const result = await remote.exec('yes "a line without end" | head -c 10000000000', {
@@ -197,7 +197,7 @@ describe.runIf(hasSshd())('a command over OpenSSH', () => {
     expect((await remote.exec('exit 0', execLimits)).exit).toEqual({ kind: 'exited', code: 0 });
   });
 
-  it('waits its turn beyond eight channels', async () => {
+  it('waits its turn if eight channels are in use', async () => {
     const remote = await open(await start());
     const all = await Promise.all(Array.from({ length: 11 }, (_, index) => remote.exec(`echo ${index}`, execLimits)));
     expect(all.map(({ stdout }) => textOf(stdout).trim())).toEqual(
@@ -205,7 +205,7 @@ describe.runIf(hasSshd())('a command over OpenSSH', () => {
     );
   });
 
-  it('is repeated if a server allows fewer channels, but runs once', async () => {
+  it('is retried if a server allows fewer channels, but runs once', async () => {
     const remote = await open(await start({ config: ['MaxSessions 2'] }));
     const file = `${ssh.folder}/ran`;
     const all = await Promise.all(

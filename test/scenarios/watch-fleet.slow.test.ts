@@ -43,7 +43,7 @@ const known = ({ nodes }: FleetObservation, node: string): readonly string[] =>
   Object.entries(nodes[node]?.facts ?? {}).flatMap(([name, fact]) => (fact.kind === 'known' ? [name] : []));
 
 describe('a watched fleet', () => {
-  it('costs each node one connection, and one command per observation, while cables move', async () => {
+  it('needs only one connection per node, and one command per observation, while cables move', async () => {
     const count = counter();
     const fleet = watched();
     const moves: string[] = [];
@@ -66,7 +66,7 @@ describe('a watched fleet', () => {
     expect(count()).toEqual(rack.names.map(() => [1, 4]));
   });
 
-  it('keeps facts from a full observation when a later one asks for fewer', async () => {
+  it('keeps facts from a full observation when a later observation asks for fewer', async () => {
     const fleet = watched();
     const whole = await fleet.observe('whole');
     const often = await fleet.observe('often');
@@ -76,7 +76,7 @@ describe('a watched fleet', () => {
     expect(known(whole, 'studio-2')).not.toContain('rdma-devices');
   });
 
-  it('never asks a Mac for RDMA devices, and never sends a command that a Mac would not know', async () => {
+  it('is never asked for RDMA devices, and never gets a command that its Macs would not know', async () => {
     const fleet = watched();
     await fleet.observe('whole');
     await fleet.observe('often');
@@ -160,7 +160,7 @@ describe('a watched fleet', () => {
     await proxy.stop();
   });
 
-  it('does not keep losing a slow but healthy node', async () => {
+  it('does not repeatedly lose a slow but healthy node', async () => {
     const proxy = await startDelayingProxy({ targetPort: rack.fleet.nodes['studio-3']?.port ?? 0, oneWayMs: 600 });
     // Every node then has the time of two such observations, which is enough even for a busy machine.
     const fleet = watched({ patienceMs: 50 }, { 'studio-3': proxy.port });

@@ -76,7 +76,7 @@ describe.skipIf(python === undefined)('the real hf', () => {
     expect([opened.code, opened.stdout, hub.requests]).toEqual([0, downloaded.stdout, []]);
   });
 
-  it('downloads into a folder of its own, with Xet switched on', async () => {
+  it('downloads into a separate folder, with Xet switched on', async () => {
     const words = ['download', repository, '--local-dir', place.at('local')];
     expect(await run(place.at('xet'), 'hf', words, { HF_HUB_DISABLE_XET: '0' })).toMatchObject({ code: 0 });
     expect(filesIn(place.at('local'))).toEqual(files);
@@ -104,7 +104,7 @@ describe.skipIf(python === undefined)('a cache that the real hf wrote', () => {
   it.each([
     ['one repository has its files', []],
     ['repositories share large files, as after a download by Xet', ['-c', share]],
-  ])('is adopted whole if %s', async (_, words) => {
+  ])('is adopted as a whole if %s', async (_, words) => {
     const root = newRoot();
     // The search runs as an account without rights.
     for (const one of [tmpdir(), dirname(root.folder)]) chmodSync(one, statSync(one).mode | 0o011);

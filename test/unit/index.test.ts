@@ -19,7 +19,7 @@ describe('the library', () => {
   const { write } = temporaryFolder();
   const key = write('key', utils.generateKeyPairSync('ecdsa', { bits: 256 }).private);
 
-  it('exports these values and no others', () => {
+  it('exports exactly these values', () => {
     expect(Object.keys(library).sort()).toEqual([
       'FleetError',
       'codes',
@@ -54,14 +54,14 @@ describe('the library', () => {
     ).toContain('ssh/refused');
   });
 
-  it('rejects an invalid file, listing all of its errors', () => {
+  it('rejects an invalid file, and lists all of its errors', () => {
     const file = write('wrong.yaml', 'schema: 1\nnames: rack\nnodes: {}\n');
     const found = problemsOf(() => library.openCluster({ file })).map(({ code }) => code);
     expect(found).toContain('schema/unknown-key');
     expect(found.length).toBeGreaterThan(1);
   });
 
-  it('returns every problem of an invalid text instead of a fleet', () => {
+  it('returns every problem in an invalid text instead of a fleet', () => {
     const { fleet, diagnostics } = library.loadCluster('schema: 1\nnames: rack\n', 'cluster.yaml');
     expect(fleet).toBeUndefined();
     expect(diagnostics.map((one) => one.code)).toContain('schema/unknown-key');

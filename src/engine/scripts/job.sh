@@ -1,10 +1,11 @@
-# Begins every job. `d` is the folder that contains the job's file `run`. A job ends only through `failed SLUG TEXT` or
-# `end EXIT`, which write the exit status atomically by a rename. `progress DONE [TOTAL]` counts bytes. `activity WHAT`
-# records what the job does now (receiving, waiting, comparing, serving), and `kept`: the bytes in DONE that were on the node
-# before. The process number is linked to `pid`, which fails if a second copy runs; that copy exits.
+# The first part of every job. `d` is the folder that contains the job's file `run`. A job ends only through `failed
+# SLUG TEXT` or `end EXIT`, which write the exit code atomically with a rename. `progress DONE [TOTAL]` records the
+# progress in bytes. `activity WHAT` records the job's current activity (receiving, waiting, comparing, serving) and
+# `kept`: how many of the bytes in DONE the node already had. The job links its process ID to `pid`. If a second copy
+# starts, this link fails and that copy exits.
 #
 # Uses ../../node/shell/must.sh
-# Prints: nothing; the exit is 1 if the script is not a job's file `run`
+# Prints: nothing; exits with 1 if the script is not a job's file `run`
 trap '' HUP PIPE
 d=${0%/run}
 case $d in (/*) ;; (*) exit 1 ;; esac

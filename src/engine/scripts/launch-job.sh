@@ -1,30 +1,30 @@
-# Starts a job that survives the connection, unless it is running or its result exists, verified or published. Restarts
-# a job that failed, died or lost its staging folder; the job resumes with the existing files. The process is detached
-# from the connection: no terminal, no shared stream, HUP ignored.
+# Starts a job that outlives the connection, unless the job is running or its result already exists, verified or
+# published. Restarts a job that failed, died or lost its staging folder; the job resumes with the existing files. The
+# process is detached from the connection: it has no terminal, shares no streams and ignores HUP.
 #
 # Uses ../../rack/artifacts/trees/sealed-tree.sh
 # Uses ../../node/shell/job-folders.sh
 # Uses ../../rack/artifacts/peers/exchange-keys.sh
 # Needs folder: the job's folder
-# Needs published: the final folder of the tree
+# Needs published: the tree's final folder
 # Needs staged: the folder where the tree is prepared
 # Needs verified: the file with the digest of a staged tree that a job has verified
-# Needs digest: of the tree
+# Needs digest: the tree's digest
 # Needs about: lines of the job's file `job`; this script adds the boot session
 # Needs run: the text of the job's file `run`
 # Needs secret: a line for the job's standard input, which no file may contain; empty if the job reads none
-# Needs peers: the folder of the program that exchanges a model with other Macs; empty if the job has none
-# Needs peer_key: the key with which Macs recognize each other
+# Needs peers: the folder of the program that exchanges a model with other Macs; empty if the job does not use it
+# Needs peer_key: the key by which Macs recognize each other
 # Needs peer_account: the account that runs that program; empty for the user who called sudo
 # Needs hours: when a download may begin and must end each day, such as `22:00 06:00`; empty for no limit
-# Needs first_rate: the bytes per second over each cable after a first restart of the Mac during an exchange
-# Needs least_rate: the lowest rate after further restarts
-# Needs ssh_key: the private key with which that program logs in to other Macs; empty if it uses no ssh
-# Needs ssh_hosts: the host keys of these Macs
-# Needs ssh_peers: their names, users, addresses and ports
-# Needs granted_key: the public key with which other Macs may reach that program over ssh; empty if none may
-# Needs peer_port: where it listens
-# Needs tenths: time limit for the job's process number, in tenths of a second
+# Needs first_rate: the rate of each cable, in bytes per second, after the Mac first restarts during an exchange
+# Needs least_rate: the minimum rate after further restarts
+# Needs ssh_key: the private key that this program uses to log in to other Macs; empty if it does not use ssh
+# Needs ssh_hosts: the other Macs' host keys
+# Needs ssh_peers: the other Macs' names, users, addresses and ports
+# Needs granted_key: the public key that lets other Macs reach this program over ssh; empty if none may
+# Needs peer_port: the port that this program listens on
+# Needs tenths: the time limit for the job's process ID, in tenths of a second
 # Prints: cable_rate=BYTES if the job exchanges at a lower rate; job=attached and @unchanged, job=done and @unchanged, or
 # job=started and @changed; fails with mkdir, write, other-launch, not-started
 isdone() {
@@ -33,7 +33,7 @@ isdone() {
   [ -d "$staged" ] && [ -e "$verified" ] && IFS= read -r x <"$verified"
   [ "${x% flushed}" = "$digest" ]
 }
-# A running program reads the new keys, so that jobs of an earlier run and of this one recognize each other.
+# A running program picks up the new keys, so that jobs from an earlier run and from this run recognize each other.
 keep_key() {
   umask 077
   printf '%s\n' "$2" >"$peers/$1.$$" || failed write 'the key of the exchange could not be written'
@@ -54,7 +54,7 @@ fi
 sethours() {
   if [ -n "$hours" ]; then write "$folder/hours" "$hours$N"; else "$R/bin/rm" -f "$folder/hours"; fi
 }
-# Without the line, the other Macs cannot reach this one, and get the model elsewhere.
+# If this line is missing, other Macs cannot reach this Mac, so they get the model elsewhere.
 open_to_others() {
   [ -z "$granted_key" ] || grant "$peers" "$peer_port" "$granted_key"
 }

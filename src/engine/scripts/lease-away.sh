@@ -1,9 +1,10 @@
-# `isasseen FOLDER RUN TOKEN [HEARTBEAT]` compares a lease. `away SUFFIX RUN TOKEN [HEARTBEAT]` renames the node's lease.
-# `away` restores a different lease (1) and, if `hasty` is empty, a lease under which a script is running (2).
+# `isasseen FOLDER RUN TOKEN [HEARTBEAT]` tests whether a lease has this run, token and heartbeat. `away SUFFIX RUN
+# TOKEN [HEARTBEAT]` renames the node's lease. `away` restores the lease if it is a different lease (exit code 1) or,
+# unless `hasty` is set, if a script is running under it (2).
 #
 # Uses lease-owner.sh
 # Uses lease-busy.sh
-# Needs hasty: 1 if it does not wait for scripts that run under a lease
+# Needs hasty: 1 to skip the wait for scripts that run under a lease
 # Prints: nothing
 isasseen() {
   z=0

@@ -1,4 +1,4 @@
-# `isbusy FOLDER …` succeeds if a script of one of these leases is still running, even if its connection is gone.
+# `isbusy FOLDER …` succeeds if a script is still running under one of these leases, even after its connection is lost.
 #
 # Uses ../../node/shell/is-script.sh
 # Prints: nothing

@@ -1,4 +1,5 @@
-# `move_heartbeat` increments the heartbeat. The caller is in the lease's folder and has checked that it owns the lease.
+# `move_heartbeat` increments the heartbeat. The caller has entered the lease's folder and checked that it owns the
+# lease.
 #
 # Prints: nothing
 move_heartbeat() {

@@ -1,4 +1,5 @@
-# `owned FOLDER RUN TOKEN` succeeds if this run has the lease in that folder with this token; both empty: no run has it.
+# `owned FOLDER RUN TOKEN` succeeds if this run has the lease in FOLDER with this token; if both are empty, it succeeds
+# if no run has the lease.
 #
 # Prints: nothing
 owned() {

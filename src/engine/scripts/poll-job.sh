@@ -1,9 +1,9 @@
-# Prints the state of one job, and the first lines of its files.
+# Prints a job's state and the first line of each of its files.
 #
 # Needs key: the job's key
 # Needs folder: the job's folder
-# Prints: state=absent, running, ended or gone; progress=, activity=, until=, sources=, serving=, rc=, failure= and note=,
-# if the job has written them; exchange= for each line about other Macs, when the job has ended; end
+# Prints: state=absent, running, ended or gone; progress=, activity=, until=, sources=, serving=, rc=, failure= and
+# note=, if the job has written them; exchange= for each line about other Macs, after the job has ended; end
 printed() {
   [ -e "$folder/$1" ] || return 0
   IFS= read -r x <"$folder/$1"

@@ -1,9 +1,9 @@
-# Releases the lease. If a script is still running under the lease, changes nothing (exit 73); a later run takes over the
-# lease when the script has ended.
+# Releases the lease. If a script is still running under the lease, changes nothing (exit 73); a later run takes over
+# the lease after the script has ended.
 #
 # Uses lease-away.sh
 # Needs run: the run that has the lease
-# Needs token: the token of this lease
+# Needs token: the lease's token
 # Needs lost: the exit code if this run no longer has the lease
 # Prints: @released
 owned "$b/lease" "$run" "$token" || exit "$lost"

@@ -1,9 +1,9 @@
-# Renews the lease: increments its heartbeat, and writes the run's phase, if there is one.
+# Renews the lease: increments its heartbeat and records the run's new phase, if there is one.
 #
 # Uses lease-owner.sh
 # Uses lease-heartbeat.sh
 # Needs run: the run that has the lease
-# Needs token: the token of this lease
+# Needs token: the lease's token
 # Needs phase: the new phase; empty if it is unchanged
 # Needs lost: the exit code if this run no longer has the lease
 # Prints: @renewed

@@ -1,12 +1,14 @@
-# `shown` prints the known lines of the lease and exits. `take LINE …` takes the lease and increments `fence`, after
-# `record_baseline` (which the caller defines) has recorded the node's baseline, unless a script of an earlier lease is
-# running. The owner file is completed under a temporary name and then linked, which fails if another run was faster.
+# `shown` prints the lease's known lines and exits. `take LINE …` calls `record_baseline` (defined by the caller) to
+# record the node's baseline. Unless a script is still running under an earlier lease, it then takes the lease and
+# increments `fence`. The owner file is written under a temporary name and then linked; the link fails if another run
+# was faster.
 #
 # Uses lease-owner.sh
 # Uses lease-busy.sh
-# Needs hasty: 1 if it does not wait for scripts that run under a lease
+# Needs hasty: 1 to skip the wait for scripts that run under a lease
 # Needs run: the run that takes the lease
-# Prints: `@taken TOKEN BOOT-SESSION`; `@held` and the lines of the lease, each after `|`; fails with no-folder, odd-fence
+# Prints: `@taken TOKEN BOOT-SESSION`; `@held` and the lease's lines, each with a leading `|`; fails with no-folder,
+# odd-fence
 shown() {
   printf '@held\n'
   while IFS= read -r x || [ -n "$x" ]; do printf '|%s\n' "$x"; done <"$b/lease/owner"

@@ -1,16 +1,16 @@
-# Steals the lease that was observed, then takes it; prints its owner if it has changed or a script is still running
-# under it. A hung script would keep the lease forever, so a hasty run does not wait for the script.
+# Steals the observed lease; prints its owner instead if the lease has changed or a script is still running under it. A
+# hung script would keep the lease forever, so a hasty run does not wait for it.
 #
 # Uses sign-lease.sh
 # Uses lease-away.sh
 # Needs seen_run: the run that had the lease; empty if it had not signed the lease
-# Needs seen_token: its token
+# Needs seen_token: the observed lease's token
 # Needs seen_heartbeat: the last heartbeat observed
 # Words: the lines of the owner file except run and token
 # Prints: the output of `take`
-# Lets one thief at a time continue. Ages are compared only with files of the node, so that no clock has to be right. If
-# the clock was set back, the guard may be dated in the future. The guard of an interrupted takeover expires after one
-# minute.
+# Lets only one thief continue at a time. Ages are compared only between files on the node, so no clock has to be right.
+# If the clock was set back, the guard may be dated in the future. The guard of an interrupted takeover expires after
+# one minute.
 guard() {
   G="$b/lease.steal"
   trap '[ -z "$G" ] || "$R/bin/rmdir" "$G"' EXIT

@@ -1,17 +1,20 @@
 import { waitInLine } from '../wait-in-line.ts';
 
-/** Memory for the bodies of requests, of which each placement has a share. */
+/** Memory for request bodies, shared among the placements. */
 export interface BodyRoom {
-  /** The memory of a body for any of these placements; it counts against the one with the most free memory. */
+  /**
+   * Memory for a body that may go to any of these placements; it counts against the placement with the most free
+   * memory.
+   */
   readonly open: (placements: readonly string[]) => BodyAccount;
-  /** The memory that a placement's bodies use. */
+  /** How much memory a placement's bodies use. */
   readonly held: (placement: string) => number;
 }
 
 export interface BodyAccount {
   /**
-   * Waits until the body has `bytes` in total, at most the largest body's; false if `signal` is aborted before. Of the
-   * waiting bodies that fit, the one with the smallest `size` is first: its length, or the bytes that have arrived.
+   * Waits until the body has `bytes` in total, at most as many as the largest body; false if `signal` is aborted first.
+   * Among the waiting bodies that fit, the smallest `size` goes first: a body's length, or the bytes that have arrived.
    */
   readonly reach: (bytes: number, size: number, signal: AbortSignal) => Promise<boolean>;
   /** Returns all of its memory. May be called repeatedly. */
@@ -31,9 +34,9 @@ interface Waiting {
 }
 
 /**
- * Room for `mostBytes` in total. One part has the size of the largest body; placements share the others equally. If its
- * placement's share is full, the body that has waited longest gets that part, so bodies never wait for each other
- * forever.
+ * Room for `mostBytes` in total. One part is as large as the largest body; the placements share the rest equally. If no
+ * waiting body fits into its placement's share, the body that has waited longest gets that part, so bodies never wait
+ * for each other forever.
  */
 export function makeBodyRoom(mostBytes: number, largestBody: number, placements: readonly string[]): BodyRoom {
   const share = Math.max(0, Math.floor((mostBytes - largestBody) / placements.length));

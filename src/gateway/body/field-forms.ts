@@ -1,10 +1,10 @@
 import { jsonObject, parsedJson } from '../../model/digest.ts';
 import type { FieldForm } from '../../model/gateway.ts';
 
-/** No field with a form needs more bytes, except a prompt. Of a longer value, only the first byte is read. */
+/** Except for a prompt, no field with a form needs more bytes. Only the first byte of a longer value is read. */
 const mostBytes = 1_048_576;
 
-/** The form that a field must have, as part of a sentence; undefined if it has that form. @param value its JSON */
+/** The form that a field must have, as part of a sentence; undefined if the value has it. @param value its JSON */
 export function wrongForm(value: Buffer, form: FieldForm): string | undefined {
   if (form.kind === 'text') return isPrompt(value) ? undefined : 'a text that is not blank';
   const read = value.length > mostBytes ? undefined : parsedJson(value.toString('utf8'));
@@ -36,7 +36,7 @@ export const lacksMember = (value: Buffer, form: FieldForm | undefined): boolean
 /** Half of a surrogate pair is not a character. */
 const isText = (value: unknown): boolean => typeof value === 'string' && !/\p{Surrogate}/u.test(value);
 
-/** White space and invisible characters may give no token. */
+/** White space and invisible characters may not yield any token. */
 function isPrompt(value: Buffer): boolean {
   if (value.length > mostBytes) return value[0] === 0x22;
   const read = parsedJson(value.toString('utf8'));

@@ -1,12 +1,14 @@
 import { setImmediate as otherWork } from 'node:timers/promises';
 
-/** The members of a JSON object by name, with the bytes of each value. Of equal names, the last one counts. */
+/** The members of a JSON object by name, with each value's bytes. If a name is repeated, the last member counts. */
 export type Members = ReadonlyMap<string, Buffer>;
 
-/** The depth of nested brackets. Programs that parse JSON recursively, as runtimes do, fail near a thousand. */
+/**
+ * The maximum nesting depth. Programs that parse JSON recursively, as runtimes do, fail at a depth of about a thousand.
+ */
 const mostDepth = 512;
 
-/** No API has more members. */
+/** No API's requests have more members. */
 const mostMembers = 256;
 
 const [quote, backslash, letterU, comma, colon] = [0x22, 0x5c, 0x75, 0x2c, 0x3a];
@@ -14,10 +16,10 @@ const [brace, braceEnd, bracket, bracketEnd] = [0x7b, 0x7d, 0x5b, 0x5d];
 const [minus, dot, zero, firstPrinted] = [0x2d, 0x2e, 0x30, 0x20];
 const words = ['true', 'false', 'null'].map((word) => [...Buffer.from(word)]);
 
-/** After this many bytes, which take some milliseconds, other work of the process gets its turn. */
+/** After this many bytes, which take a few milliseconds, the process's other work gets its turn. */
 const turnBytes = 262_144;
 
-/** A set of bytes, as a list for speed, because it is used for every byte of a body. */
+/** A set of bytes, stored as an array for speed, because it is checked for every byte of a body. */
 function setOf(letters: string): Uint8Array {
   const set = new Uint8Array(256);
   for (const byte of Buffer.from(letters)) set[byte] = 1;
@@ -32,7 +34,7 @@ interface Walk {
   at: number;
   /** The closing bracket of each open list or object, from the outermost to the innermost. */
   readonly ends: number[];
-  /** Set to find images: the keys of the current value and of each open list or object. */
+  /** Set only to find images: the keys of the current value and of all open lists and objects. */
   readonly keys?: { current: string; readonly outer: string[] };
 }
 
@@ -49,7 +51,7 @@ function take(walk: Walk, byte: number): boolean {
   return next(walk, byte);
 }
 
-/** A name with its colon, and the bytes of its value. */
+/** Reads a member: its name, the colon, and its value's bytes. */
 function* takeMember(walk: Walk): ReadSteps<readonly [string, Buffer] | undefined> {
   skip(walk, spaces);
   const from = walk.at;
@@ -122,7 +124,7 @@ function takeKey(walk: Walk): boolean {
 }
 
 function begin(walk: Walk): boolean {
-  // This value, and the object whose members are read.
+  // Two more levels: this value, and the object whose members are read.
   if (walk.ends.length + 2 > mostDepth) return false;
   const end = walk.bytes[walk.at] === brace ? braceEnd : bracketEnd;
   walk.at += 1;
@@ -132,7 +134,7 @@ function begin(walk: Walk): boolean {
   return end === bracketEnd || takeKey(walk);
 }
 
-/** Moves from the end of a value to the next value of its list or object. */
+/** Moves from the end of a value to the next value in its list or object. */
 function goOn(walk: Walk): boolean {
   while (walk.ends.length > 0) {
     const end = walk.ends[walk.ends.length - 1] as number;
@@ -144,7 +146,7 @@ function goOn(walk: Walk): boolean {
   return true;
 }
 
-/** The keys of image addresses in the APIs of OpenAI and Anthropic, each with the key of the enclosing object. */
+/** The keys of image URLs in the OpenAI and Anthropic APIs, each with the keys that its enclosing object may have. */
 const imageKeys: Readonly<Record<string, readonly string[]>> = {
   image_url: ['content'],
   image: ['content'],
@@ -153,7 +155,7 @@ const imageKeys: Readonly<Record<string, readonly string[]>> = {
 
 const inlineImage = Buffer.from('"data:');
 
-/** Whether the text that begins here is the address of an image that is not part of the request. */
+/** Whether the string that begins here is the URL of an image that the request does not contain. */
 function isRemoteImage({ bytes, at, keys }: Walk): boolean {
   const around = keys && imageKeys[keys.current];
   if (around?.includes(keys?.outer.at(-1) ?? '') !== true) return false;
@@ -194,13 +196,13 @@ function* takeObject(walk: Walk): ReadSteps<Members | undefined> {
 
 /**
  * Reads the members of a JSON object (RFC 8259) without parsing their values. For 64 MiB of `{},{},…`, `JSON.parse`
- * would need 40 seconds and 2 GB, and the server would answer no other request meanwhile. Undefined if the text is not
- * an object in valid JSON, has more than 256 members, or is nested deeper than 512.
+ * would need 40 seconds and 2 GB, and the server could answer no other request in the meantime. Undefined if the text
+ * is not a valid JSON object, has more than 256 members, or is nested more than 512 levels deep.
  */
 export const jsonMembers = (bytes: Buffer): Promise<Members | undefined> =>
   inTurns(takeObject({ bytes, at: 0, ends: [] }));
 
-/** Whether the value of a member, which is valid JSON, has the address of an image that is not part of the request. */
+/** Whether a member's value (valid JSON) contains the URL of an image that the request itself does not contain. */
 export async function hasRemoteImage(value: Buffer): Promise<boolean> {
   if (!['url', 'image', '\\u'].some((part) => value.includes(part))) return false;
   return !(await inTurns(takeValue({ bytes: value, at: 0, ends: [], keys: { current: '', outer: [] } })));

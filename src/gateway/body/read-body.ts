@@ -4,35 +4,35 @@ import { withTimeLimit } from '../time-limit.ts';
 import type { BodyRoom } from './body-room.ts';
 import { jsonMembers, type Members } from './json-members.ts';
 
-/** The body of a request as a JSON object, or what is wrong with it. */
+/** A request's body as a JSON object, or what is wrong with it. */
 export type RequestBody =
   | {
       readonly kind: 'object';
-      /** Its contents; undefined once its memory was returned. */
+      /** The contents; undefined once the memory has been returned. */
       readonly contents: () => { readonly bytes: Buffer; readonly members: Members } | undefined;
-      /** Forgets its contents and returns its memory, for example when the body has been sent on. */
+      /** Discards the contents and returns the memory, for example after the body was passed on. */
       readonly free: () => void;
     }
   | { readonly kind: 'too-large' | 'not-json' | 'bad' | 'gone' | 'no-room' };
 
-/** How much memory bodies may take. */
+/** How much memory bodies may use. */
 export interface BodyLimits {
   readonly mostBodyBytes: number;
   /** Every request gets this much immediately. A larger body is not read while it waits for memory. */
   readonly smallBodyBytes: number;
-  /** A larger body gets memory in these steps as it arrives. */
+  /** As a larger body arrives, it gets memory in steps of this size. */
   readonly bodyStepBytes: number;
-  /** For all larger bodies together. */
+  /** The memory for all larger bodies together. */
   readonly bodyRoomBytes: number;
-  /** How long a body waits for one step. */
+  /** How long a body waits for each step. */
   readonly bodyRoomMs: number;
 }
 
-/** Where the memory of a body comes from. */
+/** Where a body's memory comes from. */
 interface BodyPlace {
   readonly limits: BodyLimits;
   readonly room: BodyRoom;
-  /** The placements that may get it. */
+  /** The placements that may get the body. */
   readonly placements: readonly string[];
   /** Aborted when the client disconnects. */
   readonly gone: AbortSignal;

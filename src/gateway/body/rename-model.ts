@@ -1,8 +1,9 @@
 import type { GatewayUpstream } from '../../model/gateway.ts';
 
 /**
- * Replaces the runtime's name of the model by the name that clients use, in a text that arrives in pieces; undefined if they are equal. In a JSON string,
- * the quotes around the name would be escaped, so the text of an answer is never changed.
+ * Replaces the runtime's model name with the name that clients use, in text that arrives in pieces; undefined if the
+ * names are equal. Inside a JSON string, the quotes around the name would be escaped, so an answer's text never
+ * changes.
  */
 export function renameModel({ model, servedName }: GatewayUpstream) {
   if (model === servedName) return undefined;
@@ -19,15 +20,15 @@ export function renameModel({ model, servedName }: GatewayUpstream) {
       held = text.slice(text.length - begun);
       return Buffer.from(text.slice(0, text.length - begun), 'latin1');
     },
-    /** The rest, which was held back because it could have been the beginning of the name. */
+    /** The rest, held back because it could have been the beginning of the name. */
     rest: (): Buffer => Buffer.from(held, 'latin1'),
   };
 }
 
-/** Bytes as one character each, so that half a character at the end of a piece is not changed. */
+/** Turns each byte into one character, so that an incomplete character at the end of a piece stays unchanged. */
 const latin = (text: string): string => Buffer.from(text).toString('latin1');
 
-/** The length of the beginning of `sought` that is at the end of the text. */
+/** How many of `sought`'s first characters the text ends with. */
 function beginning(text: string, sought: string): number {
   for (let length = Math.min(text.length, sought.length - 1); length > 0; length -= 1) {
     if (text.endsWith(sought.slice(0, length))) return length;

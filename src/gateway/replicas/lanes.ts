@@ -14,7 +14,7 @@ export interface Way {
   readonly headers: IncomingHttpHeaders;
   /** The body in pieces, with this model name. */
   readonly bodyFor: (model: string) => readonly Buffer[];
-  /** Returns the memory of the body, which is not needed any more. */
+  /** Returns the body's memory when the body is no longer needed. */
   readonly freeBody: () => void;
   readonly isStreamed: boolean;
   readonly arrivedAtMs: number;
@@ -29,7 +29,7 @@ export interface Way {
 /** Marks a request from another replica's gateway. */
 const passedHeader = 'meshwright-replica';
 
-/** Passes a request on to this node's runtime or, if the model has more replicas, to one of them. */
+/** Passes a request on to this node's runtime or, if the model has several replicas, to one of them. */
 export async function passToReplica(way: Way): Promise<Miss | undefined> {
   const { endpoint, headers, gone, leaving } = way;
   // Without this, two replicas that are down could send a request back and forth.
@@ -50,13 +50,15 @@ const ownLane = (way: Way, isOnly: boolean): Lane => ({
   pass: () => passToRuntime(way, isOnly),
 });
 
-/** An admitted request remains in flight while it waits for its turn. It is served even if the gateway is closed. */
+/**
+ * An admitted request remains in flight while it waits for its turn. It is served even if the gateway closes meanwhile.
+ */
 async function takeTurn({ endpoint, gone, leaving }: Way, signal: AbortSignal): Promise<Turn | Miss> {
   const before = await endpoint.closedBy();
   if (before !== undefined) return { kind: 'closed', reason: before };
   const turnedAway = new AbortController();
   const coming = withAnySignal([signal, turnedAway.signal], endpoint.turns.take);
-  // The request counts as in flight only from here. The gateway may have been closed since the first check.
+  // The request counts as in flight only from here on. The gateway may have been closed since the first check.
   const after = await endpoint.closedBy();
   if (after !== undefined) turnedAway.abort();
   const turn = await coming;
@@ -127,7 +129,7 @@ function replicaLane(replica: Replica, way: Way): Lane {
   };
 }
 
-/** The client's answers at another replica are counted there, and show nothing about this node's runtime. */
+/** Answers from another replica are counted there, and say nothing about this node's runtime. */
 const noPassage = { came: () => undefined, hold: () => undefined, end: () => undefined };
 
 async function passToOther(replica: Replica, way: Way): Promise<Miss | undefined> {
@@ -157,7 +159,7 @@ async function passToOther(replica: Replica, way: Way): Promise<Miss | undefined
   return { kind: 'down', reason: outcome.reason };
 }
 
-/** What another gateway's refusal means for the client of this one. */
+/** What another gateway's refusal means for this gateway's client. */
 function refusedThere(code: string): Miss {
   if (code === 'too_many_requests') return { kind: 'full', reason: 'too many requests wait there.' };
   if (code === 'closed') return { kind: 'closed', reason: 'it is not accepting requests.' };

@@ -4,14 +4,14 @@ import type { GatewayReplica } from '../../model/gateway.ts';
 import { type FileSight, watchedFile } from '../watched-file.ts';
 import { makeTurns, type Turns } from './turns.ts';
 
-/** Another replica, as this gateway knows it. */
+/** What this gateway knows about another replica. */
 export interface Replica {
   readonly at: GatewayReplica;
-  /** Requests that this gateway has sent there. */
+  /** The turns of the requests that this gateway sends to the replica. */
   readonly turns: Turns;
   /** False while the replica is unreachable, and for a moment after it refused a request. */
   readonly isReady: () => boolean;
-  /** Notes a failed connection. Until a connection succeeds again, requests avoid the replica. */
+  /** Records a failed connection. Until a connection succeeds again, requests avoid the replica. */
   readonly lost: () => void;
   readonly refused: () => void;
   /** Stops checking the replica. */
@@ -25,7 +25,7 @@ const refusedMs = 2_000;
 const checkEveryMs = 3_000;
 const checkMs = 2_000;
 
-/** The other replicas in a file; none if the file is missing or invalid. */
+/** The other replicas listed in a file; none if the file is missing or invalid. */
 function parseReplicas(sight: FileSight): readonly GatewayReplica[] {
   const document = sight.kind === 'text' ? parsedJson(sight.text) : undefined;
   return Array.isArray(document) ? document.flatMap(replicaIn) : [];
@@ -38,9 +38,10 @@ function replicaIn(value: unknown): readonly GatewayReplica[] {
 }
 
 /**
- * A reader of the other replicas in a file. A replica that remains in a changed file keeps its requests.
+ * Returns a function that reads the other replicas from a file. A replica that remains in the file after a change keeps
+ * its requests.
  *
- * @param path undefined without replicas
+ * @param path undefined if there are no other replicas
  */
 export function watchReplicas(
   path: string | undefined,

@@ -16,13 +16,13 @@ export interface Lane {
   readonly most: number;
   readonly isReady: boolean;
   readonly take: (signal: AbortSignal) => Promise<Turn | Miss>;
-  /** Passes the request on; undefined if an answer began, whatever became of it. */
+  /** Passes the request on; undefined if an answer began, however it ended. */
   readonly pass: () => Promise<Miss | undefined>;
 }
 
 const isMiss = (one: Turn | Miss): one is Miss => 'kind' in one;
 
-/** Passes a request on to one replica, when it is its turn. */
+/** Passes a request on to one replica when its turn comes. */
 export async function passToLane(lane: Lane, signal: AbortSignal): Promise<Miss | undefined> {
   const turn = await lane.take(signal);
   return isMiss(turn) ? turn : passInTurn(lane, turn);
@@ -37,10 +37,10 @@ async function passInTurn(lane: Lane, turn: Turn): Promise<Miss | undefined> {
 }
 
 /**
- * Passes a request on to the replica with the fewest requests, and to the next one until an answer begins. If every
- * replica is busy, the first one with a free turn gets the request. Replicas that are not ready are tried last.
+ * Passes a request on to the replica with the fewest requests, then to the next one, until an answer begins. If every
+ * replica is busy, the first one to have a free turn gets the request. Replicas that are not ready are tried last.
  *
- * @param lanes the replica of this node first; it wins ties, because it needs no other Mac
+ * @param lanes this node's replica comes first; it wins ties, because it needs no other Mac
  */
 export async function spread(lanes: readonly Lane[], signal: AbortSignal): Promise<Miss | undefined> {
   const misses: (readonly [name: string, miss: Miss])[] = [];
@@ -69,12 +69,12 @@ async function passTaken({ lane, turn }: Exclude<Taken, { misses: Missed }>): Pr
   return miss === undefined ? [] : [[lane, miss]];
 }
 
-/** Requests that have chosen a lane and do not have their turn yet, so that simultaneous requests choose others. */
+/** How many requests have chosen a lane but have no turn yet, so that simultaneous requests choose others. */
 const choosing = new WeakMap<Turns, number>();
 
 const shareOf = ({ turns, most }: Lane): number => (turns.counts().running + (choosing.get(turns) ?? 0)) / most;
 
-/** A turn at the lane with the fewest requests or, if all are busy, at the first with a free turn. */
+/** A turn at the lane with the fewest requests or, if all are busy, at the first one with a free turn. */
 async function takeAny(lanes: readonly Lane[], signal: AbortSignal): Promise<Taken> {
   const [best] = lanes.filter((one) => shareOf(one) < 1).sort((a, b) => shareOf(a) - shareOf(b));
   if (best === undefined) return raceFor(lanes, signal);
@@ -84,7 +84,7 @@ async function takeAny(lanes: readonly Lane[], signal: AbortSignal): Promise<Tak
   return isMiss(turn) ? { misses: [[best, turn]] } : { lane: best, turn };
 }
 
-/** Waits at every lane. All other places in the queues are given up when the first turn comes. */
+/** Waits at every lane. When the first turn comes, gives up the places in all other queues. */
 function raceFor(lanes: readonly Lane[], signal: AbortSignal): Promise<Taken> {
   return new Promise((resolve) => {
     const over = new AbortController();
@@ -106,7 +106,7 @@ function raceFor(lanes: readonly Lane[], signal: AbortSignal): Promise<Taken> {
   });
 }
 
-/** One reason for the client: every replica is closed, one is only full, or none answers. */
+/** Combines the misses into one for the client: every replica is closed, one is only full, or none answers. */
 function together(misses: readonly (readonly [name: string, miss: Miss])[], own: string | undefined): Miss | undefined {
   const all = misses.map(([, miss]) => miss);
   if (all.every(({ kind }) => kind === 'closed')) return misses.find(([name]) => name === own)?.[1];

@@ -1,15 +1,15 @@
 import { waitInLine } from '../wait-in-line.ts';
 
-/** A turn at the runtime. It is returned exactly once, whatever the result of the request. */
+/** A turn at the runtime. It is returned exactly once, however the request ends. */
 export interface Turn {
   readonly giveBack: () => void;
 }
 
-/** Turns at one runtime, in the order of the requests. */
+/** Turns at one runtime, in the order in which requests arrive. */
 export interface Turns {
-  /** A turn; undefined if too many requests already wait, or if `signal` is aborted first. */
+  /** A turn; undefined if too many requests are already waiting, or if `signal` is aborted first. */
   readonly take: (signal: AbortSignal) => Promise<Turn | undefined>;
-  /** The number of requests at the runtime, and of those that wait. */
+  /** How many requests are at the runtime, and how many are waiting. */
   readonly counts: () => { readonly running: number; readonly waiting: number };
 }
 

@@ -1,8 +1,8 @@
-# `as_account COMMAND` runs a command as the account of the ranks, so that nothing that it fetches or starts runs as root. It runs
-# in `$build`, a new folder of that account each time, which `build_folder` creates. Words such as NAME=VALUE before the
-# command set variables of its environment. `take FILE BYTES TARGET` copies a result that is not too long to `TARGET.new`,
-# and `publish TARGET` completes it for the computer that reads it: the account owns the folder, so only the account may
-# follow a link in it.
+# `as_account COMMAND` runs a command as the ranks' account, so that nothing it fetches or starts runs as root. The
+# command runs in `$build`, a new folder that `build_folder` creates for the account each time. Arguments such as
+# NAME=VALUE before the command set its environment variables. `take FILE BYTES TARGET` copies a result of at most BYTES
+# to `TARGET.new`. It reads FILE as the account, which owns the folder and could have put a link there. `publish TARGET`
+# makes the result readable and gives it its final name.
 #
 # Uses refuse-root.sh
 # Needs account: the account, which must not be able to become root; empty for the user who called sudo
@@ -11,7 +11,7 @@
 refuse_root "$account"
 account=${account:-${SUDO_USER:-root}}
 as_account() {
-  # Programs such as find enter the folder in which they start, and other accounts cannot enter the ssh user's home.
+  # Programs such as find enter the folder they start in, and other accounts cannot enter the ssh user's home.
   (cd "$build" && exec "$R/usr/bin/sudo" -n -H -u "$account" "$R/usr/bin/env" HOME="$build" TMPDIR="$build" "$@" </dev/null)
 }
 build_folder() {

@@ -1,18 +1,18 @@
-# `writable_daemon_file NAME UID GROUPS` prints files and folders with which this account can change what launchd runs
-# as root: a property list in `/Library/LaunchDaemons`, the program of a root daemon, a file among its arguments, the
-# targets of links among these, and every folder above. If a program is missing or replaced by a folder, the folders
-# above it count, because their owner can install a different program. Prints nothing if there is no such file; fails if
-# this is unknown, with the reason on stderr. It checks owners, modes and access lists. It does not check what such a
-# program reads or starts itself, or what a sticky folder lets others add.
+# `writable_daemon_file NAME UID GROUPS` prints the files and folders through which this account can change what launchd
+# runs as root: a property list in `/Library/LaunchDaemons`, a root daemon's program, a file among its arguments, the
+# targets of links among these, and every folder above them. If a program is missing or replaced by a folder, the
+# folders above it count, because their owner can install a different program. Prints nothing if there is no such file;
+# if this is unknown, fails with the reason on stderr. It checks owners, modes and access lists. It does not check what
+# such a program reads or starts itself, or what a sticky folder lets others add.
 #
 # `root_words` reads property lists and prints the paths that launchd runs as root: a program and its arguments as a
-# whole, their quoted parts and, for `sh -c 'x; /opt/y --file=/opt/z'`, word by word. The last awk program in this
-# file tests whether an access list, as `ls -lde` prints it, lets the account or one of its groups change a file or the
-# content of a folder.
+# whole, their quoted parts and, for `sh -c 'x; /opt/y --file=/opt/z'`, word by word. The last awk program in this file
+# tests whether an access list, as `ls -lde` prints it, lets the account or one of its groups change a file or a
+# folder's contents.
 # See launchd.plist(5): Program, ProgramArguments, UserName; find(1) of macOS: -acl; ls(1) of macOS: -e; chmod(1) of
 # macOS for the rights in an access list.
 #
-# Needs launch_daemons: the folder of the property lists
+# Needs launch_daemons: the folder with the property lists
 # Prints: nothing
 root_words() { "$R/usr/bin/awk" '
 function ends() { if (!other) printf "%s", words; words = key = ""; other = note = depth = 0 }

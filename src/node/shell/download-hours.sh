@@ -1,12 +1,13 @@
-# The hours in which a job may download: its file `hours` has their begin and their end, such as `22:00 06:00`. Without the
-# file, there is no limit. `launch-job` also writes the file of a running job. `inhours` returns 1 outside the hours, and
-# leaves the seconds until they end in `left`. It reads the time of day of this Mac, so that neither a change of the clock
-# nor a sleep moves the hours. `await_hours` waits until they begin, and returns 1 if it did not have to. The job's file
-# `until` has the time for which the job waits. `waiting HH:MM` and `resumed` write and remove it.
+# The hours in which a job may download: the job's file `hours` contains their start and end, such as `22:00 06:00`.
+# Without the file, there is no limit. `launch-job` also updates the file while the job is running. `inhours` returns 1
+# outside the hours. It sets `left` to the number of seconds until the hours end. It reads this Mac's time of day, so
+# that neither a clock change nor sleep shifts the hours. `await_hours` waits until the hours begin, and returns 1 if it
+# did not have to wait. The job's file `until` contains the time that the job is waiting for. `waiting HH:MM` writes
+# this file, and `resumed` removes it.
 #
 # Prints: nothing; fails with clock
 waits='' peered=''
-# `clock HHMMSS` leaves the seconds since midnight in `s`. The leading 1 keeps 08 from being an octal number.
+# `clock HHMMSS` sets `s` to the seconds since midnight. The leading 1 keeps 08 from being read as octal.
 clock() {
   s=${1#??}
   s=$(((1${1%????} - 100) * 3600 + (1${s%??} - 100) * 60 + 1${1#????} - 100))
@@ -22,7 +23,7 @@ inhours() {
   clock "${closes%:*}${closes#*:}00"
   left=$(((s - left + 86400) % 86400)) closes=$s
   clock "${opens%:*}${opens#*:}00"
-  # Within the hours, less time is left than all hours last.
+  # Within the hours, the remaining time is at most their full length.
   [ "$left" -gt 0 ] && [ "$left" -le "$(((closes - s + 86400) % 86400))" ]
 }
 waiting() {

@@ -1,6 +1,6 @@
-# `end_preparations FOLDER` stops every process of a placement's `prepare` on this Mac, whichever job started it, also one
-# that outlived its job: with TERM, and after ten seconds with KILL. FOLDER is the placement's. A shell with this folder in
-# its command line is the parent of the account's program.
+# `end_preparations FOLDER` stops every process of a placement's `prepare` on this Mac, even if it has outlived its job:
+# with TERM, and after ten seconds with KILL. FOLDER is the placement's folder. The parent of the account's program is a
+# shell with this folder in its command line.
 #
 # Uses process-family.sh
 # Prints: nothing; fails with still-running

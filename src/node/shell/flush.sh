@@ -1,8 +1,8 @@
-# `flush FILE…` makes the contents of files and folders survive a power loss, `flush_tree FOLDER` everything in a folder.
-# After an fsync, macOS has written the bytes to the drive, which may still have them only in its own memory; fcntl 51,
-# F_FULLFSYNC, then empties that memory for the whole drive, so one call after the last fsync is enough. Linux and some
-# volumes do not have it, and fsync alone is the best there. fsync(2) and fcntl(2) of macOS. Where perl does not work,
-# sync(8) is all that is left.
+# `flush FILE…` makes the contents of files and folders survive a power loss; `flush_tree FOLDER` does this for
+# everything in a folder. After an fsync, the bytes may still be only in the drive's cache. fcntl 51 (F_FULLFSYNC)
+# empties this cache for the whole drive, so one call after the last fsync is enough. Linux and some volumes lack
+# F_FULLFSYNC; there, fsync has to do. fsync(2) and fcntl(2) of macOS. Where perl does not work, sync(8) is the only
+# option.
 #
 # Prints: nothing; fails with flush
 flusher='use strict;

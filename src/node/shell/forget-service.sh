@@ -1,4 +1,4 @@
-# `forget_service TRACE …` unloads the service `$L`, removes its files and folders, and leaves in `y` whether there were
+# `forget_service TRACE …` unloads the service `$L` and removes its files and folders. It sets `y` to 1 if there were
 # any.
 #
 # Uses service.sh

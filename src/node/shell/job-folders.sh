@@ -1,5 +1,5 @@
-# `isrunning FOLDER` tests whether a job's process is running, by its number and command line, and leaves the number in
-# `p`. `cleared KEY` removes the folder of a job whose process has exited or is about to.
+# `isrunning FOLDER` tests whether a job's process is running, by its ID and command line, and sets `p` to the ID.
+# `cleared KEY` removes a job's folder if the job's process has exited or is about to exit.
 #
 # Prints: nothing
 isrunning() {

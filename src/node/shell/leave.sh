@@ -1,9 +1,9 @@
-# `leave SAID` handles the failure message of a part that ran in a subshell: if macOS refused a setting that the keeper
-# maintains, `leave` marks the node and continues. For any other failure, or without a keeper, the script fails.
+# `leave SAID` handles a failure message from a subshell: if macOS refused a setting that the keeper maintains, `leave`
+# marks the node and continues. For any other failure, or without a keeper, the script fails.
 #
 # Uses network-setup.sh
 # Needs keeper: whether the keeper maintains the value that the script sets
-# Prints: the failure message, to stderr, with exit 1
+# Prints: the failure message, to stderr, and exits with 1
 leave() {
   case $keeper:$1 in (1:*'@failed no-full-disk-access '*) ;; (*)
     printf '%s\n' "$1" >&2

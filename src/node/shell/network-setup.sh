@@ -1,6 +1,6 @@
-# `net ARGUMENTS` runs networksetup and leaves its output in `o`. The tool's exit code is not reliable (0 or 4 after an
+# `net ARGUMENTS` runs networksetup and sets `o` to its output. The tool's exit code is not reliable (0 or 4 after an
 # error), but its messages are. Without Full Disk Access, an SSH session gets a specific message, seen on a Mac mini
-# with macOS 26.6. A later success removes the mark of a refused node. `mustnet` fails if `net` fails.
+# with macOS 26.6. A later success removes the file `$refused_mark`. `mustnet` fails if `net` fails.
 #
 # Needs refused_mark: the file that marks a node where macOS refused this once
 # Prints: nothing; fails with no-full-disk-access, networksetup

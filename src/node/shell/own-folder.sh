@@ -1,4 +1,4 @@
-# `ownfolder FOLDER ACCOUNT` makes an account the owner of a folder, which no other account can then enter.
+# `ownfolder FOLDER ACCOUNT` makes an account the owner of a folder and lets no other account enter it.
 #
 # Prints: nothing
 ownfolder() {

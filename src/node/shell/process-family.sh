@@ -1,6 +1,6 @@
-# `family PROCESS` prints the numbers of all processes that a process has started, directly or through others.
-# `pressed WHAT` sends a signal to the processes in `c` that still exist: TERM, and after ten seconds KILL. It fails if none
-# is left, and ends the script after twenty seconds. The caller sets `n` to 0, and calls it until it fails.
+# `family PROCESS` prints the IDs of all processes that a process has started, directly or indirectly. `pressed WHAT`
+# sends a signal to the processes in `c` that still exist: TERM, and after ten seconds KILL. It fails if none is left,
+# and ends the script after twenty seconds. The caller sets `n` to 0 and calls `pressed` until it fails.
 #
 # Prints: nothing; fails with still-running
 family() {

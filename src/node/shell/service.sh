@@ -1,10 +1,10 @@
-# `look` tests whether launchd has loaded the service `$L`, and leaves the process number in `pid` (empty without a
-# process) and the output in `o`. `bootout` unloads the service and waits until it is gone. Exit codes 3, 36 and 113 of
-# launchctl's bootout are not errors: the service is gone or stopping. For print, only exit 113 with "Could not find
-# service" means that the service is not loaded.
+# `look` tests whether launchd has loaded the service `$L`. It sets `pid` to the process ID (empty if there is no
+# process) and `o` to the output. `bootout` unloads the service and waits until it is gone. For launchctl's bootout,
+# exit codes 3, 36 and 113 are not errors: the service is gone or stopping. For print, only exit 113 with "Could not
+# find service" means that the service is not loaded.
 #
 # Needs label: the service's label
-# Needs end_seconds: seconds to wait until it has stopped
+# Needs end_seconds: how many seconds to wait for the service to stop
 # Prints: nothing; fails with launchctl
 L=system/$label
 look() {
@@ -13,7 +13,7 @@ look() {
     case $o in (*'Could not find service'*) return 1 ;; esac
     failed launchctl "$o"
   fi
-  # The first `state` and `pid` at the first depth, one line each; a depth is a tab, or four blanks.
+  # The first `state` and `pid` at the top level, one line each; each level is indented by a tab or four spaces.
   x=$(printf '%s\n' "$o" | "$R/usr/bin/awk" '!s && sub(/^(\t|    )state = /, "") { s = $0 }
 !p && sub(/^(\t|    )pid = /, "") { p = $0 }
 END { print s; print p }')

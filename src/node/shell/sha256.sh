@@ -1,6 +1,6 @@
-# `sha256 <FILE` prints the SHA-256 of its input: 64 digits, or nothing with an exit other than 0. Models have hundreds of
-# GB, and shasum, a perl program, is slow. macOS has sha256sum from version 15 on; it is used if it knows the digest of
-# `abc` (FIPS 180-4). Apple's text_cmds-190, md5/md5.c: the digest, two blanks and the name.
+# `sha256 <FILE` prints its input's SHA-256 as 64 digits, or prints nothing and fails. Models have hundreds of GB, and
+# shasum, a perl program, is slow. macOS 15 and later have sha256sum, which is used if it prints the right digest of
+# `abc` (FIPS 180-4). Its output according to Apple's text_cmds-190, md5/md5.c: the digest, two spaces and the name.
 #
 # Prints: the digest
 sha256() {

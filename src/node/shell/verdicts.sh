@@ -1,7 +1,7 @@
-# The functions that end a script that runs as root: `changed` or `unchanged` for success, and `failed SLUG TEXT` for
-# failure, which prints the first line of TEXT. `N` is a line end.
+# The functions that end a root script: `changed` or `unchanged` for success, and `failed SLUG TEXT` for failure, which
+# prints the first line of TEXT. `N` is a newline.
 #
-# Prints: the verdict; a failure goes to stderr, with exit 1
+# Prints: the verdict; a failure to stderr, and exits with 1
 N='
 '
 changed() {

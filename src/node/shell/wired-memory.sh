@@ -1,14 +1,13 @@
-# `session` leaves the boot session in `u`. `marked` tests whether a stop in this session found that only a restart of
-# the Mac helps, and leaves the reason in `w`. `refuse_marked` prevents a start on such a Mac: it measures again,
-# because the memory may have belonged to a different program, and removes the mark if the value has fallen. `slack`
-# leaves the allowed difference from the baseline `B` in `z`, in bytes. `others` tests whether a rank of a placement
-# other than `$d` is running. `keep_wired` records the wired memory before the first rank of this boot session. After a
-# rank has run, its share is unknown, so there is no baseline. `mark WHY` records for the next plan that only a restart
-# of this Mac helps. `judge_wired` leaves the state of wired memory after a rank stopped in `m`: `normal`, `high`, or
-# `unknown` with the reason. The script that uses this file defines `wired`, which prints the number of wired bytes, or
-# nothing.
+# `session` sets `u` to the boot session. `marked` tests whether a stop in this session found that the Mac needs a
+# restart, and sets `w` to the reason. `refuse_marked` prevents a start on such a Mac. It first measures again, because
+# the memory may have belonged to a different program, and removes the mark if the value has fallen. `slack` sets `z` to
+# the allowed difference from the baseline `B`, in bytes. `others` tests whether a rank of a placement other than `$d`
+# is running. `keep_wired` records the wired memory before this boot session's first rank starts. Once a rank has run,
+# its share is unknown, so no baseline is recorded. `mark WHY` records for the next plan that this Mac needs a restart.
+# After a rank stops, `judge_wired` sets `m` to the state of wired memory: `normal`, `high`, or `unknown` with the
+# reason. The calling script defines `wired`, which prints the number of wired bytes, or nothing.
 #
-# Needs slack_bytes: minimum allowed difference of wired memory
+# Needs slack_bytes: the lower limit for the allowed difference in wired memory
 # Prints: nothing; fails with sysctl, reboot-mark
 session() {
   u=$("$R/usr/sbin/sysctl" -n kern.bootsessionuuid)
@@ -77,7 +76,7 @@ judge_wired() {
   ! others || { m='unknown (another placement runs here)'; return; }
   slack
   n=0 m=normal
-  # Checks four times a second until the kernel has freed the memory of processes that have exited.
+  # Checks four times a second until the kernel has freed the memory of the exited processes.
   while W=$(wired) && [ -n "$W" ] && [ "$W" -gt $((B + z)) ]; do
     n=$((n + 1))
     [ "$n" -lt 20 ] || { m=high; return; }

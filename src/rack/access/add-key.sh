@@ -1,8 +1,8 @@
-# Adds one line to the `authorized_keys` of the ssh user, in a single write: the existing lines are not rewritten, and a
-# symbolic link stays one. Folder and file get the modes that sshd requires: StrictModes ignores a file that others can
-# write (sshd(8)). Exits with 1 if a tool fails.
+# Adds one line to the ssh user's `authorized_keys` in a single write: existing lines are not rewritten, and a symbolic
+# link is kept. The folder and the file get the modes that sshd requires: with StrictModes, sshd ignores a file that
+# others can write to (sshd(8)). Exits with 1 if a tool fails.
 #
-# Needs key: type and base64 of the key
+# Needs key: the key's type and base64
 # Needs mark: the comment that uninstall recognizes
 # Prints: @key added or @key kept
 folder=$HOME/.ssh keys=$HOME/.ssh/authorized_keys what=added

@@ -1,11 +1,12 @@
-# Adds the sudo rule to meshwright's file, below the rules of other accounts. sudo ignores names with a dot, so a file
-# that visudo rejects never takes effect. The file has mode 0440 and is owned by root (sudoers(5)).
+# Adds the sudo rule to meshwright's file, below other accounts' rules. sudo ignores names with a dot, so a file that
+# visudo rejects never takes effect. The file has mode 0440 and is owned by root (sudoers(5)).
 #
-# Needs folder: the folder of sudo's files
+# Needs folder: the folder with sudo's files
 # Needs file: meshwright's file
-# Needs new: the file until visudo has accepted it
-# Needs rule: a line end, which marks the rule as data for readers of this script, and the rule
-# Prints: @rule added or @rule kept; @refused and the reason with exit 1, if visudo or another tool refuses the rule
+# Needs new: the file's path until visudo has accepted it
+# Needs rule: a newline, which marks the rule as data for readers of this script, and then the rule
+# Prints: @rule added or @rule kept; @refused and the reason, and exits with 1, if visudo or another tool refuses the
+# rule
 what=added
 N='
 '

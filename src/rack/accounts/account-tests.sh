@@ -1,15 +1,16 @@
-# Runs as an account, with the environment of ranks, and tests what ranks do: write the home, read files, open RDMA
-# devices, reach the GPU. Every test has a key, and only the requested tests run. A short-lived service runs this script.
+# Runs under an account with a rank's environment, and tests what a rank does: write to its home folder, read files,
+# open RDMA devices, reach the GPU. Every test has a key, and only the requested tests run. A short-lived service runs
+# this script.
 #
-# Needs files_key: the key of the test that the account can read the files that ranks read
+# Needs files_key: the key of the test that reads the files that ranks read
 # Needs devices: the names of the RDMA devices that the ssh user sees
 # Needs kernel_script: reads the state of the RDMA driver before any verbs tool starts
 # Needs ports_script: queries the RDMA devices, unless another verbs tool is still running or a rank is starting
-# Needs left_alone: the exit code of ports_script when it does not query them
+# Needs left_alone: ports_script's exit code when it does not query the devices
 # Needs gpu_key: the key of the GPU test
-# Needs gpu_command: the command line of a runtime that lists its devices
-# Needs gpu_shows: a pattern for its output if it reaches the GPU
-# Needs gpu_built_for: a pattern for its output if it was built for a GPU; empty if it always is
+# Needs gpu_command: the command line with which a runtime lists its devices
+# Needs gpu_shows: a pattern that its output matches if it reaches the GPU
+# Needs gpu_built_for: a pattern that its output matches if it was built for a GPU; empty if it always is
 # Words: the root prefix, and the keys of the tests to run
 # Prints: one line per test: `passed KEY`, `failed KEY: WORDS`, or `busy KEY: WORDS` to try again later. WORDS is the last
 #   line that a program printed.
@@ -28,7 +29,8 @@ if wants home; then
     refused failed home "$x"
   fi
 fi
-# What the root script saw on this node, one path per line. The folders above may be closed to the account.
+# The paths that the root script found on this node, one per line. The account may not be able to enter the folders
+# above.
 if wants "$files_key"; then
   z=''
   while IFS= read -r x; do

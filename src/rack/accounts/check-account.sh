@@ -1,18 +1,19 @@
-# Fails if an account can become root, or if a LaunchDaemon that runs as the account fails a test of what ranks do. (Over
-# ssh, an account may have different rights.) The results are stored with the macOS build. A passed test runs again only
-# for a different build, account number or runtime version. A failed test runs every time; its line begins with `!`.
-# docs/unverified.md: nothing is published about RDMA devices and accounts without administrator rights.
+# Fails if an account can become root, or if a LaunchDaemon that runs as the account fails a test of what ranks do.
+# (Over ssh, an account may have different rights.) The results are stored with the macOS build. A test that passed runs
+# again only after the build, the account ID or the runtime version changes. A test that failed runs every time; its
+# line begins with `!`. docs/unverified.md: nothing is published about RDMA devices and accounts without administrator
+# rights.
 #
 # Uses ../../node/shell/refuse-root.sh
 # Uses ../../node/shell/load-service.sh
 # Uses ../../node/shell/own-log.sh
 # Uses ../../node/shell/own-folder.sh
-# Needs name: of the account
-# Needs home: its home
-# Needs temporary: its folder instead of /tmp
+# Needs name: the account's name
+# Needs home: the account's home
+# Needs temporary: the account's replacement for /tmp
 # Needs checked: the file with the results
 # Needs folder: a folder that exists only during the check
-# Needs keys: of the tests
+# Needs keys: the tests' keys
 # Needs tests: the script text that runs as the account
 # Words: paths that ranks read; only paths that exist on this node are tested
 # Prints: @changed or @unchanged; fails with no-build, no-account, account-unfit, account-untested
@@ -45,7 +46,7 @@ for y in "$@"; do
 done
 write "$d/paths" "$x"
 p=$d/$label.plist
-# launchd.plist(5): a job with RunAtLoad is started once, when it is loaded.
+# launchd.plist(5): launchd starts a job with RunAtLoad once, when it loads the job.
 write "$p" '<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <plist version="1.0">

@@ -1,32 +1,32 @@
-# Creates one of our accounts and its own group: no password, no shell, and a home that cannot be written. A record with
-# other values belongs to a person or a program and is not changed. The next run finishes the work of a killed run, and
-# it uses a record again that macOS kept during `uninstall`.
+# Creates one of our accounts and its group, without a password, a shell or a writable home. A record with other values
+# belongs to a person or a program and is not changed. If a run is killed, the next run finishes its work. It also
+# reuses a record that macOS kept during `uninstall`.
 #
 # dscl(1): `-create` makes a record key by key; seen over ssh as root on headless Macs with Apple silicon.
 #
 # Uses account-records.sh
 # Needs name: the name of the account and its group
 # Needs home: the folder that its record names
-# Needs first_number: the first number of the range for our accounts
-# Needs last_number: the last number of this range
+# Needs first_number: the first ID in the range for our accounts
+# Needs last_number: the last ID in this range
 # Prints: @changed or @unchanged; fails with other-account, no-number
 f=$accounts/$name g=$accounts/$name.begun
 # In the record, the path has no root prefix.
 home=${home#"$R"}
-# `add Users|Groups KEY VALUE` adds a missing key to the record `r`, and never changes the value of a key.
+# `add Users|Groups KEY VALUE` adds a missing key to the record `r`, and never changes an existing value.
 add() {
   has "$2: $3" && return
   case "$N$r" in (*"$N$2:"*) failed other-account "/$1/$name has a different $2" ;; esac
   directory -create "$1" "$name" "$2" "$3"
 }
-# Leaves in `y` one of our values, with the number `i`, that the record `r` lacks; empty if it has them all.
+# Sets `y` to one of our values (with the ID `i`) that the record `r` lacks, or to nothing if it has them all.
 lacking() {
   y=''
   for x in "UniqueID: $i" "PrimaryGroupID: $i" "NFSHomeDirectory: $home" 'UserShell: /usr/bin/false' 'Password: *'; do
     has "$x" || y=$x
   done
 }
-# Chooses the first number that no account and no group has. Later attempts use the same number.
+# Chooses the first ID that no account or group has. Later attempts use the same ID.
 choose_number() {
   directory -list Users '' UniqueID
   l=$o
@@ -48,7 +48,7 @@ if [ -e "$f" ]; then
     unchanged
   fi
   [ -z "$r" ] || failed other-account "the account $name is not the one that meshwright created"
-  # macOS has deleted the account. It gets its number back if its group still has that number.
+  # macOS has deleted the account. It gets its ID back if its group still has that ID.
   write "$g" "${u#uid=}$N"
   must rm "$R/bin/rm" -f "$f"
 fi

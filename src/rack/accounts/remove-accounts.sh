@@ -1,14 +1,14 @@
-# Removes our accounts and their groups, with their homes and the processes that still run as them. If we did not create
-# a record, removes only our own files. Where macOS does not let an ssh session delete a record, the account remains,
-# without password, shell and files.
+# Removes our accounts with their groups and homes, and kills the processes that still run as them. If a record is not
+# ours, removes only our own files. Where macOS does not let an ssh session delete a record, the account remains,
+# without a password, a shell or files.
 #
 # dscl(1): to delete a record over ssh, sshd needs Full Disk Access; otherwise dscl fails with -14120.
 #
 # Uses account-records.sh
-# Needs names: of the accounts
+# Needs names: the accounts' names
 # Prints: @changed; fails with still-running
-# `end_all UID NAME` kills every process of an account. Its services were removed before, so these processes were left
-# behind. After the account is deleted, macOS could give its number, and with it these processes, to another account.
+# `end_all UID NAME` kills every process of an account. Its services are already removed, so these processes were left
+# behind. After the account is deleted, macOS could give its ID, and thus these processes, to another account.
 end_all() {
   # Checks five times a second.
   n=0

@@ -8,12 +8,12 @@
 # `status: inactive`, and macOS removes its address.
 #
 # Uses ../../node/shell/leave.sh
-# Needs service: its name
-# Needs create: whether to create it if the port has none
-# Needs hardware_port: the name of the port
+# Needs service: the service's name
+# Needs create: whether to create the service if the port has none
+# Needs hardware_port: the port's name
 # Needs device: the interface
-# Needs address: its new address
-# Needs mask: in dotted form
+# Needs address: the new address
+# Needs mask: the netmask in dotted form
 # Prints: @changed or @unchanged; fails with no-service, networksetup, ifconfig
 isthere() {
   mustnet -listallnetworkservices

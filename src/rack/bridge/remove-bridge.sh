@@ -1,15 +1,16 @@
 # Removes the three layers of the Thunderbolt Bridge: disables its service, deletes it from the network preferences
-# (otherwise configd creates it again at the next boot or plug), and destroys its interface. Each layer is checked before
-# and after. If macOS refuses to disable the service, the script reports it only after removing the other two layers, which
-# stay removed. According to public recipes, disabling only the service left the bridge up with all its members.
+# (otherwise configd creates it again at the next boot or when a cable is plugged in), and destroys its interface. Each
+# layer is checked before and after. If macOS refuses to disable the service, the script reports it only after removing
+# the other two layers, which stay removed. According to public recipes, disabling only the service left the bridge up
+# with all its members.
 #
 # Uses ../../node/shell/leave.sh
-# Needs bridge: its interface
-# Needs members: the interfaces in it
-# Needs preferences: the file of the network preferences
-# Words: its services
-# Prints: @changed or @unchanged; fails with networksetup, plistbuddy, ifconfig; exits with 3 for a refused service, which
-# keeps the other changes
+# Needs bridge: the bridge's interface
+# Needs members: the bridge's members
+# Needs preferences: the network preferences file
+# Words: the bridge's services
+# Prints: @changed or @unchanged; fails with networksetup, plistbuddy, ifconfig; exits with 3, which keeps the other
+# changes, if macOS refused to disable a service
 key=:VirtualNetworkInterfaces:Bridge:$bridge
 y='' refused=''
 off() {

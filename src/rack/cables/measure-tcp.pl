@@ -1,11 +1,11 @@
-# Measures TCP over one cable with the same program at the other end, for comparison with RDMA. For the perl of macOS
-# (5.34), with its core modules only.
+# Measures TCP over one cable with the same program at the other end, for comparison with RDMA. Written for macOS's perl
+# (5.34) with only its core modules.
 #
 # Arguments: OWN-ADDRESS lead|follow SECONDS. Standard input: the lines that the other end prints.
-# Prints: the lines in native/core/measure.h, except that a TCP connection loses no message, and that the first line is
+# Prints: the lines in native/core/measure.h, except that a TCP connection loses no messages and the first line is
 #   hello 2 ADDRESS PORT    the leading end listens there; port 0: this end follows, and connects from this address
 #
-# Ends with `failed REASON` and exit code 1 at a deadline, after a signal, and when the other end or the caller is gone.
+# Prints `failed REASON` and exits with 1 at a deadline, after a signal, and when the other end or the caller is gone.
 use strict;
 use warnings;
 use Errno qw(EAGAIN ECONNABORTED EINPROGRESS EINTR);
@@ -15,7 +15,7 @@ use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
 
 my ($own, $role, $seconds) = @ARGV;
 my ($message_bytes, $ping_bytes, $most_samples, $longest_line) = (65_536, 16, 200_000, 512);
-# A socket without room for this long counts as a stall. After the longer time, the cable carries nothing.
+# A socket without room for the shorter time counts as a stall. After the longer time, the cable counts as dead.
 my ($patience, $silent) = (0.1, 5);
 # The input is read only after this many messages, because each read costs microseconds.
 my $read_every = 16;
@@ -34,7 +34,7 @@ sub now { return clock_gettime(CLOCK_MONOTONIC) }
 
 sub say_line { syswrite STDOUT, "@_\n" or die "the output is closed\n" }
 
-# Waits for the input or the handle, but only for a moment. True if the handle can be read, or written.
+# Waits for the input or the handle, but only for a moment. True if the handle can be read or written to.
 sub wait_for {
   my ($handle, $is_writing, $most) = @_;
   die "the time for the measurement is over\n" if now() > $deadline;
@@ -49,7 +49,7 @@ sub wait_for {
   return $handle && vec $$bits, fileno $handle, 1;
 }
 
-# The next line of the input, if there is one. A line without this first word is a fault.
+# The next line of the input, if there is one. A line that does not begin with this word is an error.
 sub heard {
   my ($word) = @_;
   my ($line) = $input =~ /^([^\n]*)\n/;
@@ -174,7 +174,7 @@ sub measure_latency {
 
 sub nanoseconds { return sprintf "%.0f", 1e9 * $_[0] }
 
-# Answers until the other end has its latency.
+# Answers until the other end has measured its latency.
 sub answer {
   my $ping = "";
   until (defined heard("latency")) {

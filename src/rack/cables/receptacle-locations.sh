@@ -1,6 +1,6 @@
-# Prints the lines of the I/O registry that give the place of each Thunderbolt receptacle, then `end`: the nodes with a
+# Prints the I/O registry's lines that show where each Thunderbolt receptacle is, then `end`: first the nodes with a
 # `port-location`, then the path from the root to each `AppleThunderboltIPPort`. A Mac without any `port-location` is
-# queried only once. Runs in the private folder of the observation and writes the file `registry` there.
+# queried only once. Runs in the observation's private folder and writes the file `registry` there.
 #
 # The root's properties take 100 kB and more, so they stay on the node; `ulimit` leaves room for them. With `-x`, all data
 # is hexadecimal; otherwise ioreg prints bytes that happen to be letters as text. ioreg does not clip lines, because its

@@ -2,9 +2,9 @@
 # unless `load` is set. launchctl(1): enable, bootstrap.
 #
 # Uses ../../node/shell/load-service.sh
-# Needs plist: the original path of its property list
+# Needs plist: the original path of the daemon's property list
 # Needs kept: the path that its property list was moved to
-# Needs load: whether to load it: it was loaded before, and values are restored
+# Needs load: whether to load it, because it was loaded before and values are restored
 # Prints: @changed or @unchanged; fails with launchctl
 y=''
 if [ -e "$kept" ] && [ ! -e "$plist" ]; then

@@ -2,7 +2,7 @@
 # state: `was=loaded`, or an empty value if it was not loaded. launchctl(1): bootout, disable, print-disabled.
 #
 # Uses ../../node/shell/service.sh
-# Needs plist: its property list
+# Needs plist: the daemon's property list
 # Needs kept: the path that its property list is moved to, for a later restore
 # Needs remove: whether to move its property list
 # Needs was: the file that records its previous state

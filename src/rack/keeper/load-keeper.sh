@@ -1,8 +1,8 @@
-# Makes launchd load the keeper, whose files are installed, and waits until its first round has succeeded. launchctl(1):
-# `enable` undoes a `disable`, which otherwise outlives bootstraps.
+# Makes launchd load the installed keeper, and waits until its first round has succeeded. launchctl(1): `enable` undoes
+# a `disable`, which otherwise outlives bootstraps.
 #
 # Uses ../../node/shell/load-service.sh
-# Needs plist: its property list
+# Needs plist: the keeper's property list
 # Needs reload: whether to unload the keeper first, because launchd never rereads a loaded property list
 # Prints: @changed or @unchanged; fails with no-keeper, launchctl, keeper
 [ -e "$plist" ] || failed no-keeper "there is no $plist"

@@ -1,8 +1,8 @@
 # Sets the amount of memory that the GPU may wire, until the next boot. 0 is the macOS default. Deletes the keeper's
-# data if it has a different limit.
+# data if it contains a different limit.
 #
 # Needs megabytes: the limit
-# Needs keeper_data: the file with the keeper's data
+# Needs keeper_data: the keeper's data file
 # Prints: @changed or @unchanged; fails with sysctl
 islimit() {
   [ "$("$R/usr/sbin/sysctl" -n iogpu.wired_limit_mb)" = "$megabytes" ]

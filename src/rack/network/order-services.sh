@@ -2,11 +2,11 @@
 # services and VPNs, and otherwise changes nothing ("Wrong number of network services"). So this script builds the list
 # from the current services. networksetup(8): -ordernetworkservices, -listnetworkserviceorder.
 #
-# `last_behind DEVICES` prints the names of all services in `o`, one per line and in their order, but those with one of
-# the devices last.
+# `last_behind DEVICES` prints the names of all services in `o`, one per line in their order, except that services with
+# one of these devices come last.
 #
 # Uses ../../node/shell/leave.sh
-# Needs last: the devices, each between two blanks
+# Needs last: the devices, each between two spaces
 # Prints: @changed or @unchanged; fails with networksetup
 last_behind() { printf '%s\n' "$o" | "$R/usr/bin/awk" -v d="$1" '
 /^\([*0-9]+\) / { n = $0; sub(/^\([*0-9]+\) /, "", n); next }

@@ -1,4 +1,4 @@
-# Sets names of the Mac; absent names remain unchanged. scutil(8): --get, --set.
+# Sets the Mac's names; names that are not given remain unchanged. scutil(8): --get, --set.
 #
 # Words: each name's key in scutil, followed by its new value
 # Prints: @changed or @unchanged; fails with scutil

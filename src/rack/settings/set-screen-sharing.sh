@@ -1,9 +1,9 @@
-# Switches Screen Sharing on or off, now and for every later start. launchd may need a moment after an unload: until then,
+# Turns Screen Sharing on or off, now and at every later boot. After an unload, launchd may need a moment; until then,
 # bootstrap exits with 5. launchctl(1): enable, disable, bootstrap, bootout, print-disabled.
 #
 # Uses ../../node/shell/service.sh
-# Needs on: whether to switch it on
-# Needs plist: its property list
+# Needs on: whether to turn it on
+# Needs plist: Screen Sharing's property list
 # Prints: @changed or @unchanged; fails with launchctl
 verb=disable other=true
 [ -z "$on" ] || verb=enable other=false

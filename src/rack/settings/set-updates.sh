@@ -1,8 +1,8 @@
 # Keeps macOS from installing its own updates automatically. `defaults` reports nothing useful, so the script reads the key
 # again.
 #
-# Needs settings: the preference domain of Software Update
-# Needs key: the key of the setting
+# Needs settings: Software Update's preference domain
+# Needs key: the setting's key
 # Prints: @changed or @unchanged; fails with defaults
 isoff() {
   [ "$("$R/usr/bin/defaults" read "$settings" "$key" 2>/dev/null)" = 0 ]

@@ -1,7 +1,7 @@
 # Keeps Time Machine from making automatic backups; existing backups are kept. tmutil and reading the setting need Full
 # Disk Access. tmutil(8): disable.
 #
-# Needs settings: the preference domain of Time Machine
+# Needs settings: Time Machine's preference domain
 # Prints: @changed or @unchanged; fails with no-full-disk-access, defaults, tmutil
 isoff() {
   [ ! -e "$settings.plist" ] || { true <"$settings.plist"; } 2>/dev/null || failed no-full-disk-access 'the settings of Time Machine cannot be read'

@@ -1,4 +1,4 @@
-# Switches the application firewall off. Some versions of the tool print nothing on success, so the script checks the state
+# Turns off the application firewall. Some versions of the tool print nothing on success, so the script checks the state
 # again.
 #
 # Prints: @changed or @unchanged; fails with socketfilterfw

@@ -1,15 +1,15 @@
-# Removes everything that meshwright runs or stores on the node, except its folder: services, processes of jobs, runtimes
+# Removes everything that meshwright runs or stores on the node, except its folder: services, job processes, runtimes
 # and staging folders, and on request the models.
 #
 # Uses ../../node/shell/service.sh
 # Uses ../../node/shell/job-folders.sh
 # Uses ../../node/shell/process-family.sh
-# Needs launch_daemons: the folder of property lists
-# Needs opt: the folder of published trees
-# Needs opt_parent: its parent
-# Needs opt_before: the baseline file that has `missing` if that parent did not exist before
+# Needs launch_daemons: the folder with the property lists
+# Needs opt: the folder with the published trees
+# Needs opt_parent: the parent of that folder
+# Needs opt_before: the baseline file that contains `missing` if that parent did not exist before
 # Needs with_models: 1 to remove the models, too
-# Words: the labels of our services
+# Words: our services' labels
 # Prints: @changed or @unchanged; fails with still-running
 y=''
 # Only our own trees are removed, recognized by their names: `models/NAME/0123456789abcdef`.
@@ -26,7 +26,7 @@ ended() {
   c=$p
   n=0
   while :; do
-    # Programs that a job's shell started outlive it, as root, so they are searched while their parent is known.
+    # Programs that a job's shell started outlive it, as root, so they must be found while their parent is known.
     isrunning "$1" && c="$c $(family "$p")"
     pressed "job ${1##*/}" || return 0
     y=1
@@ -51,7 +51,7 @@ done
 [ -z "$with_models" ] || for t in "${opt:?}/models"/*/*; do
   if istree "$t"; then gone "$t"; fi
 done
-# Removes empty folders of trees, and the folder above them if it did not exist before.
+# Removes the trees' empty folders, and the folder above them if it did not exist before.
 "$R/bin/rmdir" "$opt/models"/* "$opt/models" "$opt" 2>/dev/null
 if [ ! -e "$opt" ] && [ -e "$opt_before" ]; then
   IFS= read -r x <"$opt_before"

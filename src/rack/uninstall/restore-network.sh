@@ -1,15 +1,15 @@
-# Restores the parts of the network that apply changes from the baseline: the bridge, the services that were created,
-# switched or readdressed, and the order of all services.
+# Restores from the baseline the parts of the network that apply changes: the bridge, the services that were created,
+# turned on or off, or given an address, and the order of all services.
 #
 # networksetup(8): -removenetworkservice, -setnetworkserviceenabled, -setmanual, -ordernetworkservices; PlistBuddy(8): Print;
 # plutil(1): -insert keypath -json value; ifconfig(8) of macOS: create, addm, up
 #
 # Uses ../../node/shell/network-setup.sh
-# Needs preferences: the file of the network preferences
-# Needs bridge: the name of a bridge that apply removed; empty if there is none
+# Needs preferences: the network preferences file
+# Needs bridge: the bridge that apply removed; empty if there is none
 # Needs bridge_json: its dictionary in the network preferences
-# Needs members: its interfaces
-# Words: the changes of services: `remove SERVICE`, `address SERVICE ADDRESS MASK ROUTER` with an empty router if there is
+# Needs members: the bridge's interfaces
+# Words: the services' changes: `remove SERVICE`, `address SERVICE ADDRESS MASK ROUTER` with an empty router if there is
 #   none, `switch SERVICE on` or `off`, and last `order SERVICE …` with all services
 # Prints: @changed or @unchanged; fails with plutil, ifconfig
 y=''
@@ -50,7 +50,7 @@ isset() {
 readdress() {
   mustnet -setmanual "$@"
   mustnet -getnetworkserviceenabled "$1"
-  # What -getinfo prints about a service that is off is not published, so such a service is not checked.
+  # No publication shows what -getinfo prints for a disabled service, so such a service is not checked.
   case $o in (Disabled*) return ;; esac
   mustnet -getinfo "$1"
   case $o$N in ('Manual Configuration'*"$N""IP address: $2$N""Subnet mask: $3$N"*) ;; (*)

@@ -1,14 +1,14 @@
 #!/usr/bin/perl
-# A double of CMake with the features that meshwright uses for llama.cpp. It reads the names of options and targets from
-# the CMakeLists.txt files of the source, and builds programs that only look like those of a Mac: the Mach-O header of an
-# executable, and a digest of the source. A simulated tar replaces them with doubles when it unpacks them.
+# A double of CMake with the features that meshwright uses for llama.cpp. It reads option and target names from the
+# source's CMakeLists.txt files, and builds programs that only look like a Mac's: an executable's Mach-O header and a
+# digest of the source. A simulated tar replaces these programs with doubles when it unpacks them.
 #
 #   cmake -S SOURCE -B FOLDER -G "Unix Makefiles" -DNAME=VALUE ...
 #   cmake --build FOLDER --target help
 #   cmake --build FOLDER --parallel NUMBER --target NAME [NAME ...]
 #
-# A source file with a line `#error TEXT` does not compile. `$R/.sim/cmake` can contain the word `slow`: a build then takes
-# five seconds. @see cmake(1); mach-o/loader.h; the output is that of CMake 4 with Apple clang
+# A source file with a line `#error TEXT` does not compile. If `$R/.sim/cmake` contains the word `slow`, a build takes
+# five seconds. @see cmake(1); mach-o/loader.h; the output matches CMake 4 with Apple clang
 use strict;
 use warnings;
 use Digest::SHA qw(sha256_hex);

@@ -1,11 +1,11 @@
-# The network of perl programs on a machine without cables, where a simulated Mac's IPv4 addresses are loopback ports of
-# this machine. SimulatedNetwork.pm loads this file at the first bind, connect, getsockname or getpeername of a program.
-# UDP and IPv6 sockets, and calls that name the builtin function (`CORE::connect`), are not redirected.
+# The network for Perl programs on a machine without cables, where a simulated Mac's IPv4 addresses are loopback ports
+# on this machine. SimulatedNetwork.pm loads this file at a program's first bind, connect, getsockname or getpeername.
+# UDP and IPv6 sockets are not redirected, nor are calls that name the built-in function (`CORE::connect`).
 #
-# The file `link-table` next to it has lines like `10.77.0.1:51000 127.0.0.1:23211`: an address that can currently be
-# reached, and its place on this machine. `link-reach` has lines like `own 10.77.0.1` and `far 10.77.0.2`: this Mac's
-# addresses, and those that a cable or the office network connects to it. Cables and addresses change at any time, so
-# every call reads both files again.
+# The file `link-table` next to it contains lines like `10.77.0.1:51000 127.0.0.1:23211`: an address that can currently
+# be reached, and its place on this machine. `link-reach` contains lines like `own 10.77.0.1` and `far 10.77.0.2`: this
+# Mac's own addresses, and those that it reaches over a cable or the office network. Cables and addresses can change at
+# any time, so every call rereads both files.
 package SimulatedNetwork;
 use strict;
 use Errno qw(EADDRINUSE EADDRNOTAVAIL ECONNREFUSED EHOSTUNREACH EINTR);
@@ -14,7 +14,7 @@ use Symbol ();
 our ($folder, $simulator);
 my $loopback = '127.0.0.1';
 
-# Handles may be barewords, which belong to the package of the caller.
+# Handles may be barewords, which belong to the caller's package.
 sub handle_of { Symbol::qualify_to_ref($_[0], scalar caller 1) }
 
 sub read_text {
@@ -23,7 +23,7 @@ sub read_text {
     return $text // '';
 }
 
-# The address and port in a packed IPv4 address of a TCP socket; empty for everything else.
+# The address and port in a TCP socket's packed IPv4 address; empty for everything else.
 sub named {
     my ($socket, $packed) = @_;
     return if length($packed // '') != 16 || Socket::sockaddr_family($packed) != AF_INET;
@@ -32,8 +32,8 @@ sub named {
     return (Socket::inet_ntoa($address), $port);
 }
 
-# The loopback port that represents an address. The doubles of runtimes read the table themselves, so its places are
-# places of their own.
+# The loopback port that represents an address. The runtimes' doubles read the table themselves, so a place in the table
+# also represents itself.
 sub place_of {
     my ($address, $port) = @_;
     my $table = read_text('link-table');
@@ -63,7 +63,7 @@ sub announce {
     1 until defined sysread($asked, my $answer, 16) || $! != EINTR;
 }
 
-# The loopback port that represents an address of this Mac, which gets one if it has none.
+# The loopback port that represents one of this Mac's addresses; an address without a port gets one.
 sub place_at {
     my ($address, $port) = @_;
     my $is_any = $address eq '0.0.0.0';
@@ -73,7 +73,7 @@ sub place_at {
     return place_of($is_any ? $loopback : $address, $port);
 }
 
-# Binds to a port that the system chooses. @see the sysctl net.inet.ip.portrange.first of macOS: the first one
+# Binds to a port that the system chooses. @see macOS's sysctl net.inet.ip.portrange.first for the first port
 sub bind_free {
     my ($socket, $address) = @_;
     for my $port (49_152 .. 65_535) {
@@ -84,7 +84,7 @@ sub bind_free {
     return;
 }
 
-# No other Mac reaches a port that the system chooses (0) for the loopback address or for all addresses.
+# If the system chooses the port (0) for the loopback address or for all addresses, no other Mac can reach the port.
 sub redirected_bind {
     my ($socket, $packed) = (handle_of($_[0]), $_[1]);
     my ($address, $port) = named($socket, $packed) or return CORE::bind($socket, $packed);
@@ -94,8 +94,9 @@ sub redirected_bind {
     return CORE::bind($socket, at_loopback(place_at($address, $port) // return failed(EADDRNOTAVAIL)));
 }
 
-# A Mac refuses a connection to a port on which no process listens. Where no cable leads, it reports "No route to host"
-# once ARP has given up; here, the error comes immediately. The processes of a Mac that is off are gone, so it refuses.
+# A Mac refuses a connection to a port on which no process listens. If no cable leads to the address, the Mac reports
+# "No route to host" once ARP gives up; here, the error comes immediately. A Mac that is off has no processes, so
+# connections to it are refused.
 sub redirected_connect {
     my ($socket, $packed) = (handle_of($_[0]), $_[1]);
     my ($address, $port) = named($socket, $packed) or return CORE::connect($socket, $packed);
@@ -105,7 +106,8 @@ sub redirected_connect {
     return failed($address eq $loopback || has('(?:own|far)', $address) ? ECONNREFUSED : EHOSTUNREACH);
 }
 
-# The name of a loopback port in this Mac's table. The far end of an accepted connection has one only if it was bound.
+# The name of a loopback port in this Mac's table. The far end of an accepted connection has a name only if it was
+# bound.
 sub renamed {
     my ($socket, $packed) = @_;
     my ($address, $port) = named($socket, $packed) or return $packed;

@@ -44,7 +44,7 @@ const deleteRecord: ToolChange = ({ mac, isRoot, words: [path] }) => {
 };
 
 const created = from.unconfirmed(
-  'over ssh, root can create a record and add missing keys; to change a key or delete a record, root needs Full Disk Access',
+  'over SSH, root can create a record and add missing keys; to change a key or delete a record, root needs Full Disk Access',
 );
 const deleted = from.published('"-14120 (eDSPermissionError)" of dscl without root, and without Full Disk Access');
 

@@ -172,7 +172,7 @@ export const powermetrics: Tool = {
   writes: [{ form: '-n 1 -i 1000 --samplers cpu_power,gpu_power', source: measured, change: measure }],
   usage: usage(
     64,
-    from.unconfirmed('powermetrics: the output for unknown arguments'),
+    from.unconfirmed("powermetrics' output for unknown arguments"),
     'powermetrics: unrecognized arguments',
   ),
 };

@@ -43,7 +43,7 @@ const indexingText = ({ indexed }: Pick<MacState, 'indexed'>, shown = volumes): 
 
 const states = from.published('a line with the volume, then a tab and "Indexing enabled. ", in many public guides');
 const manual = from.apple('mdutil(1): -i on | off, for one volume or, with -a, for all');
-const asUser = from.unconfirmed('mdutil -a -i off without root changes nothing and exits with 1');
+const asUser = from.unconfirmed('without root, mdutil -a -i off changes nothing and exits with 1');
 
 function index({ mac, isRoot }: WriteView, state: string | undefined, of: readonly string[]) {
   if (!isRoot) return { stderr: lines('Error: insufficient privileges.'), exitCode: 1 };

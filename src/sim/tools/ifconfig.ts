@@ -204,8 +204,10 @@ const all = from.modelled(
 );
 const bridge = from.capture('ifconfig-bridge0.m4pro-mini.tn3205-elided.txt', 'Apple TN3205');
 const single = from.capture('ifconfig-en2.tn3205.txt', 'Apple TN3205');
-const inOneLine = from.unconfirmed('ifconfig -l prints all names in one line');
-const created = from.unconfirmed('ifconfig bridge0 create creates a bridge without members; exit 1 if it exists');
+const inOneLine = from.unconfirmed('ifconfig -l prints all names on one line');
+const created = from.unconfirmed(
+  'ifconfig bridge0 create creates a bridge without members, or exits with 1 if it exists',
+);
 const added = from.unconfirmed('ifconfig bridge0 addm adds a Thunderbolt interface, which then loses its address');
 
 /** `ifconfig -a`, `ifconfig -l` and `ifconfig NAME`, and changes of the bridge and addresses. */

@@ -195,7 +195,7 @@ const platformSource = from.published(
 const sourceFor = ({ model }: MacState): Source =>
   model.id === 'Mac15,14'
     ? from.published('dev7a/rdmalink, docs/ARCHITECTURE.md and InventoryPortTests.swift; the form is that of ioreg.c')
-    : from.unconfirmed('ioreg: the location of each receptacle in the device tree of models other than Mac15,14');
+    : from.unconfirmed("ioreg on models other than Mac15,14: each receptacle's location in the device tree");
 
 /** The Mac itself: constant properties, except for serial number and UUID. */
 const platform = ({ model, serial, hardwareUuid }: MacState): Entry =>

@@ -8,10 +8,18 @@ const loaded = from.capture('launchctl-print.sshd.on.elided.txt', posture);
 const missing = from.capture('launchctl-print.sshd.off.stderr.txt', posture);
 const manual = from.apple('launchctl(1) of macOS');
 const codes = from.published('launchctl bootstrap and bootout: exit 5 and 3, 36, 113, in public issue threads');
-const all = from.unconfirmed('launchctl print-disabled system: a line "LABEL" => disabled or enabled per override');
-const rootOverrides = from.unconfirmed('launchctl print-disabled user/0, if root has logged in: as for any other user');
-const slow = from.unconfirmed('launchctl bootout waits until the process has exited; a second one meanwhile exits 36');
-const disabled = from.unconfirmed('launchctl bootstrap of a disabled service: "119: Service is disabled", exit 119');
+const all = from.unconfirmed(
+  'launchctl print-disabled system prints a line "LABEL" => disabled or enabled for each override',
+);
+const rootOverrides = from.unconfirmed(
+  'if root has logged in, launchctl print-disabled user/0 works as for any other user',
+);
+const slow = from.unconfirmed(
+  'launchctl bootout waits until the process has exited; a second bootout meanwhile exits with 36',
+);
+const disabled = from.unconfirmed(
+  'launchctl bootstrap of a disabled service prints "119: Service is disabled" and exits with 119',
+);
 
 const rootOverridesPath = '/private/var/db/com.apple.xpc.launchd/disabled.0.plist';
 
@@ -67,7 +75,7 @@ export const launchctl: Tool = {
       match: "'2:print system/'*[!A-Za-z0-9._-]* | '2:print system/'",
       body: ':',
       source: from.unconfirmed(
-        'the output of launchctl for a label with other characters was not observed, so the command counts as unknown',
+        'launchctl print of a label with characters other than A-Z a-z 0-9 . _ - was never observed, so it counts as an unknown command',
       ),
     },
     { match: "'2:print-disabled system'", body: printDisabled(overridesPath), source: all },

@@ -10,7 +10,7 @@ const xnuBuild = (version: string): string =>
 const version = ({ macos }: MacState): string =>
   `Darwin Kernel Version ${darwinRelease(macos.version)}: Thu Apr 16 20:11:58 PDT 2026; root:${xnuBuild(macos.version)}/RELEASE_ARM64`;
 
-const kernelVersion = from.unconfirmed('uname -v: date and train of the kernel, then the chip at the end');
+const kernelVersion = from.unconfirmed("uname -v prints the kernel's date and train, and the chip at the end");
 
 /** `uname`: prints Darwin, its release, and the Mac's name. */
 export const uname: Tool = {
@@ -74,9 +74,9 @@ const both = from.capture(
   'softwareupdate-list.macos26.6.safari-tahoe-and-27.txt',
   'tuist/tuist, a CI Mac with macOS 26.6',
 );
-const one = from.unconfirmed('softwareupdate lists a single newer macOS after Safari, as in a longer list');
+const one = from.unconfirmed('softwareupdate lists a single newer macOS after Safari, as it does in a longer list');
 const none = from.unconfirmed(
-  'softwareupdate without an update: its title, then "No new software available." on stderr, exit 0',
+  'softwareupdate without an update prints its title, then "No new software available." on stderr, and exits with 0',
 );
 
 const sourceOf = (offers: readonly Offer[]): Source => (offers.length > 2 ? both : offers.length > 0 ? one : none);
@@ -123,7 +123,7 @@ export const swVers: Tool = {
   },
   usage: usage(
     1,
-    from.unconfirmed('sw_vers prints its usage on stderr and exits 1 for an unknown option'),
+    from.unconfirmed('for an unknown option, sw_vers prints its usage on stderr and exits with 1'),
     'Usage: sw_vers [--help|--productName|--productVersion|--productVersionExtra|--buildVersion]',
   ),
 };

@@ -14,7 +14,7 @@ const setName: ToolChange = ({ mac, isRoot, words: [word, name = ''] }) => {
   return { after: { preferences: withName(mac.preferences, key, name) } };
 };
 
-const unset = from.unconfirmed('scutil --get HostName when unset: "HostName: not set" on stderr, exit 1');
+const unset = from.unconfirmed('scutil --get HostName without a host name: "HostName: not set" on stderr, exit 1');
 
 function nameRow({ preferences }: MacState, key: NameKey): Row {
   const name = nameIn(preferences, key);
@@ -32,7 +32,7 @@ export const scutil: Tool = {
     {
       form: `--set ${nameKeys.join('|')} NAME`,
       source: from.unconfirmed(
-        'scutil --set prints nothing; without root "SCPreferencesCommitChanges() failed" with exit 1; a Bonjour name is one DNS label; an empty name removes the name',
+        'scutil --set prints nothing, and an empty name removes the name; without root, it prints "SCPreferencesCommitChanges() failed" and exits with 1. A Bonjour name is a single DNS label',
       ),
       change: setName,
     },

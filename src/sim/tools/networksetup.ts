@@ -108,14 +108,14 @@ const publisher = 'test data of a two-Mac cluster tool, Mac Studio M3 Ultra';
 const ports = from.capture('networksetup-listallhardwareports.m3ultra.no-bridge.txt', publisher);
 const order = from.capture('networksetup-listnetworkserviceorder.m3ultra.no-bridge.txt', publisher);
 const dhcp = from.capture('networksetup-getinfo.m3ultra.thunderbolt6-dhcp.txt', publisher);
-const manual = from.unconfirmed('networksetup -getinfo for a service with a fixed address and no router');
+const manual = from.unconfirmed('networksetup -getinfo of a service with a fixed address and no router');
 const names = from.unconfirmed(
-  'networksetup -listallnetworkservices prints the notice, then one name per line, * before disabled ones',
+  'networksetup -listallnetworkservices prints a notice, then one name per line, with * before disabled services',
 );
 const enabled = from.unconfirmed('networksetup -getnetworkserviceenabled prints Enabled or Disabled');
 const withoutRouter = from.unconfirmed('networksetup -setmanual without a router, as for a cable between two Macs');
 const created = from.unconfirmed(
-  'networksetup -createnetworkservice prints nothing; exit 4 for a name in use or an unknown port',
+  'networksetup -createnetworkservice prints nothing, and exits with 4 for a name in use or an unknown port',
 );
 const ordered = from.published(
   'networksetup(8); several public scripts and issues quote "Wrong number of network services... No changes have been made."',

@@ -68,12 +68,12 @@ type Setting = readonly [name: string, value: string | number];
 
 const laptop = from.capture('pmset-g-custom.mbp.txt', 'public benchmark record, MacBook Pro');
 const capable = from.capture('pmset-g-cap.desktop-intel.txt', 'public setup notes, Intel desktop');
-const desktop = from.unconfirmed('pmset -g custom on a Mac Studio: keys and their order');
+const desktop = from.unconfirmed('pmset -g custom on a Mac Studio: the keys and their order');
 const forAll = from.apple(
   'pmset.m of PowerManagement: the settings, the message for users without root (on stdout), exit 1',
 );
 const forCharger = from.unconfirmed('pmset -c on a Mac without a battery changes the same settings as -a');
-const inUse = from.unconfirmed('pmset -g on Apple silicon: the head lines and the settings in use');
+const inUse = from.unconfirmed('pmset -g on Apple silicon: the first lines and the settings in use');
 
 /** One setting: the name is padded to 20 characters; longer names shift their value to the right. */
 const settingLine = ([name, value]: Setting): string => ` ${name.padEnd(20)} ${value}`;

@@ -127,7 +127,9 @@ export const plistBuddy: Tool = {
   writes: [
     {
       form: `-c 'Print :KEY...' ${preferencesPath}`,
-      source: from.unconfirmed('PlistBuddy prints a dictionary as "Dict {", four blanks per level, "key = value"'),
+      source: from.unconfirmed(
+        'PlistBuddy prints a dictionary as "Dict {" and "key = value", indented by four spaces per level',
+      ),
       change: ofEntry('Print', (_, value) => ({ stdout: lines(printed(value)) })),
     },
     {
@@ -174,9 +176,11 @@ const preferences: NodePath = { kind: 'node-path', path: preferencesPath };
 const publisher = 'test data of a two-Mac cluster tool';
 const present = from.capture('plutil-virtualnetworkinterfaces-bridge.mbp.bridge-present.json', publisher);
 const deleted = from.capture('plutil-virtualnetworkinterfaces-bridge.m3ultra.bridge-deleted.json', publisher);
-const services = from.unconfirmed('plutil -extract NetworkServices json: every service by UUID, on one line');
-const inXml = from.unconfirmed('plutil -extract NetworkServices xml1: the same as a separate property list');
-const names = from.unconfirmed('plutil -extract System json: computer name, Bonjour name and host name, on one line');
+const services = from.unconfirmed('plutil -extract NetworkServices json prints every service by UUID, on one line');
+const inXml = from.unconfirmed('plutil -extract NetworkServices xml1 prints all services as a separate property list');
+const names = from.unconfirmed(
+  'plutil -extract System json prints computer name, Bonjour name and host name, on one line',
+);
 const inserted = from.unconfirmed(
   'plutil -insert KEYPATH -json VALUE inserts a dictionary into the network preferences, and fails if the key exists',
 );

@@ -131,7 +131,9 @@ function deviceBlock({ fleet, mac }: ToolView, receptacle: ReceptacleState, isVe
   );
 }
 
-const nothing = from.unconfirmed('ibv_devinfo without any device: "No IB devices found" on stderr, exit 255');
+const nothing = from.unconfirmed(
+  'ibv_devinfo without any device prints "No IB devices found" on stderr and exits with 255',
+);
 
 function rows(view: ToolView): readonly Row[] {
   if (view.mac.ailments.isVerbsHung) return [];
@@ -166,7 +168,7 @@ const verbsHang = (match: string): Pattern => ({
 const notFound = (match: string, device: string): Pattern => ({
   match,
   body: `printf "IB device '%s' wasn't found\\n" "${device}" >&2; exit 255`,
-  source: from.unconfirmed('ibv_devinfo -d with a missing device: the text of the Linux tool, exit 255'),
+  source: from.unconfirmed("ibv_devinfo -d with a missing device prints the Linux tool's text and exits with 255"),
 });
 
 /** `ibv_devinfo`: describes all devices or one, with or without limits and GIDs. */

@@ -1,7 +1,9 @@
 import type { MacState } from '../model/fleet.ts';
 import { from, lines, row, type Tool, unconfirmedUsage, type WriteView } from './tool.ts';
 
-const source = from.unconfirmed('socketfilterfw --setglobalstate: its output, and "Must be root to change settings."');
+const source = from.unconfirmed(
+  'the output of socketfilterfw --setglobalstate, including "Must be root to change settings."',
+);
 
 /** The tool prints nothing on success. */
 const setState = ({ isRoot }: WriteView, firewall: MacState['firewall']) =>
@@ -50,7 +52,7 @@ export const fdesetup: Tool = {
     row(['status'], isFileVaultOn ? fileVault : described, lines(`FileVault is ${isFileVaultOn ? 'On' : 'Off'}.`)),
     {
       args: ['isactive'],
-      source: from.unconfirmed('fdesetup isactive: true and exit 0, or false and exit 1'),
+      source: from.unconfirmed('fdesetup isactive prints true and exits with 0, or prints false and exits with 1'),
       stdout: lines(String(isFileVaultOn)),
       exitCode: isFileVaultOn ? 0 : 1,
     },

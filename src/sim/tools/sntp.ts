@@ -11,7 +11,7 @@ const setClock: ToolChange = ({ mac, isRoot, words: [host = ''] }) => {
 };
 
 const source = from.unconfirmed(
-  'sntp -sS prints "OFFSET +/- ERROR HOST ADDRESS" and sets the clock; without root it fails',
+  'sntp -sS prints "OFFSET +/- ERROR HOST ADDRESS" and sets the clock; without root, it fails',
 );
 
 /** `sntp -sS`: sets the clock. Every simulated rack reaches a time server. */

@@ -67,7 +67,7 @@ type Options = Parameters<typeof createLeaseKeeper>[0];
 const stepOf = <K extends Act['kind']>(act: Extract<Act, { kind: K }>, deadlineMs = 600_000) =>
   ({ ...aStep('studio-1/step', { deadlineMs }), act }) as StepOf<K>;
 
-describe('the polls of a step', () => {
+describe("a step's polls", () => {
   it('try to reach a restarting Mac less and less often, then every 15 s', async () => {
     const times: number[] = [];
     const act = { kind: 'reboot', to: 'up', from: known('B0') } as const;
@@ -78,7 +78,7 @@ describe('the polls of a step', () => {
     expect([sayValue(result).outcome, times]).toEqual(['failed', [5, 12, 22, 37, 52, 67, 82, 97]]);
   });
 
-  it('observe a gate every second, until it shows its values or one that aborts it', async () => {
+  it('observe a gate every second, until it sees its values or a value that aborts it', async () => {
     const { session, times } = recorder('observe', '');
     const sleep = (value: number) => ({ node, address: 'power/sleep', about: { kind: 'power' }, value });
     const gate = (expected: number, abortsAt: number, session: Session, seconds = 60) => {
@@ -101,13 +101,13 @@ describe('the polls of a step', () => {
     expect(times).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
-  it('read the state of a job every second', async () => {
+  it("read a job's state every second", async () => {
     const { session, times } = recorder('poll-job', 'state=running\nprogress=1 2\nend\n');
     await withFakeClock(20_000, () => runJob(stepOf<'job'>(jobAct as never), contextOf(session, 9.5)));
     expect(times).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
-  it('start a vanished job again after two seconds, at most three times', async () => {
+  it('restart a vanished job after two seconds, at most three times', async () => {
     const { session, times } = recorder('poll-job', 'state=gone\nend\n');
     const { diagnostics } = await withFakeClock(20_000, () =>
       runJob(stepOf<'job'>(jobAct as never), contextOf(session, 19)),
@@ -126,7 +126,7 @@ describe('the polls of a step', () => {
   });
 });
 
-describe('the polls of a lease', () => {
+describe("a lease's polls", () => {
   const claim = {
     run: 'run-2',
     owner: 'ana@desk',

@@ -10,11 +10,11 @@ import { onOnePage, onPage, sayValue } from '../one-page.ts';
 const deadlineOf = onPage(deadlineOfItself);
 
 describe('scaledTiming', () => {
-  it('has the times of real Macs at factor 1', () => {
+  it("equals real Macs' times at factor 1", () => {
     expect(scaledTiming(1)).toEqual(sayValue(realTiming));
   });
 
-  it.each([1, 0.5, 0.05, 0.001])('leaves time for leases, rollbacks and slow ranks at factor %s', (factor) => {
+  it.each([1, 0.5, 0.05, 0.001])('allows time for leases, rollbacks and slow ranks at factor %s', (factor) => {
     const timing = sayValue(scaledTiming(factor));
     const { heartbeatMs, leaseExpiryMs, leaseLookMs, rollbackAfterMs, gateStallMs, tokenStallMs } = timing;
     expect(leaseExpiryMs).toBeGreaterThanOrEqual(6 * heartbeatMs);
@@ -35,7 +35,7 @@ describe('scaledTiming', () => {
     expect(deadlineOf(short, { timing })).toBe(400);
   });
 
-  it('leaves a script time for all checks between which it sleeps', () => {
+  it('gives a script time for all checks between its sleeps', () => {
     const args = { port: 8_080, placement: 'chat', waitMs: drainMs };
     const act = { kind: 'script', name: 'drain-endpoint', args } as const;
     const text = scriptBody(act);

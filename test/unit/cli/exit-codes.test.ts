@@ -6,7 +6,7 @@ import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { codes, type DiagnosticCode } from '../../../src/engine/diagnose/rules.ts';
 
 describe('the exit code', () => {
-  it('is the first that applies of 130, 143, 64, 65, 70, 75, 5, 1, 4, 3, 2, 0', () => {
+  it('is the first of these that applies: 130, 143, 64, 65, 70, 75, 5, 1, 4, 3, 2, 0', () => {
     const order = [130, 143, 64, 65, 70, 75, 5, 1, 4, 3, 2, 0] as const;
     expect([...order].sort()).toEqual(Object.values(exitCode).sort());
     for (const [at, code] of order.entries()) {

@@ -63,7 +63,7 @@ hostKeys:
 `);
   });
 
-  it("is read back as written, with every host key's line", () => {
+  it("is read back as it was written, including every host key's line", () => {
     const lock = withPin(withPin(emptyLock('cluster.lock'), 'fe80::1%en0', ed), 'a.lan', rsa);
     expect(parseLock(renderLock(lock), 'cluster.lock')).toEqual({ lock, diagnostics: [] });
     expect(lock.hostKeys).toEqual({ 'a.lan': [{ ...rsa, line: 6 }], 'fe80::1%en0': [{ ...ed, line: 8 }] });
@@ -121,7 +121,7 @@ models:
     );
   });
 
-  it('is refused with the older name of a key, which the hint replaces', () => {
+  it('is refused if a key has its former name, and the error shows the new name', () => {
     const older = renderLock(whole).replace('rolledBack:', 'takenBack:');
     const { lock, diagnostics } = parseLock(older, 'cluster.lock');
     expect(lock).toBeUndefined();

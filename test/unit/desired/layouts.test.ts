@@ -34,7 +34,7 @@ const each = (of: DesiredFleet, act: (of: DesiredFleet, node: never) => unknown)
   nodes(1, 2, 3, 4).map((node) => act(of, node as never));
 
 describe('a node in the file', () => {
-  it('needs accounts for its ranks, its gateway and its transfers of models', () => {
+  it('needs accounts for its ranks, its gateway and its model transfers', () => {
     const publication = { servedName: 'web' };
     const published = placed('web', ['studio-1', 'studio-2'], { model: 'small', publication, fallback: on(4) });
     const drafted = placed('a', ['studio-2'], { model: 'small', drafter: 'web', fallback: on(3) });
@@ -53,7 +53,7 @@ describe('a node in the file', () => {
     expect([seen(1), seen(2), seen(4, 3), seen()]).toEqual([nodes(1, 3), nodes(2, 4), nodes(1, 2, 3, 4), []]);
   });
 
-  it('needs RDMA for a placement, or with Thunderbolt 5 in a file that requires RDMA', () => {
+  it('needs RDMA for a placement, or if it has Thunderbolt 5 and the file requires RDMA', () => {
     const of = (rdma: string, ...placements: DesiredFleet['placements']): DesiredFleet => {
       const fleet = fleetOf(...placements);
       const old = fleet.nodes.map((one, at) => (at === 1 ? { ...one, hardware: { model: 'Mac13,2' } } : one));
@@ -68,7 +68,7 @@ describe('a node in the file', () => {
   });
 });
 
-describe('the layouts of a placement', () => {
+describe("a placement's layouts", () => {
   const more = { fallback: on(4, 2), sharding: 'tensor', backend: 'ring', shares: [2, 1], transport: 'rdma' };
   const own = placed('a', ['studio-1', 'studio-2'], more as never);
   const there = onFallback(own);

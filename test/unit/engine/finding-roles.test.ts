@@ -8,7 +8,7 @@ import type { RuleCode } from '../../../src/rack/define-rule.ts';
 const defined = Object.values<RuleCode & Code>(definedCodes);
 
 describe('finding roles', () => {
-  it('and facts are those of golden/finding-roles.txt', async () => {
+  it('and facts match golden/finding-roles.txt', async () => {
     const lines = defined.map(({ code, role, facts }) =>
       [code, JSON.stringify(role), ...facts.map(({ name }) => name)].join(' '),
     );
@@ -20,12 +20,12 @@ describe('finding roles', () => {
     expect(defined.map(({ code }) => roleOf(code))).toEqual(defined.map(({ role }) => role));
   });
 
-  it('depend only on facts that an observation has', () => {
+  it('depend only on facts that an observation contains', () => {
     const names = defined.flatMap(({ facts }) => facts.map(({ name }) => name));
     expect(names.filter((name) => !isFactName(name))).toEqual([]);
   });
 
-  it('block only kinds of existing resources', () => {
+  it('block only kinds of resources that exist', () => {
     const blocked = defined.flatMap(({ role }) => (typeof role === 'string' ? [] : [role.blocks]));
     const kinds = resources.map(({ kind }) => kind);
     expect(blocked.filter((kind) => !kinds.includes(kind))).toEqual([]);
@@ -35,7 +35,7 @@ describe('finding roles', () => {
     expect(defined.filter(({ severity, role }) => severity === 'error' && role === 'reported')).toEqual([]);
   });
 
-  it('limit failures to observe a node to being reported, except a locked FileVault', () => {
+  it('only report failures to observe a node, except for a locked FileVault', () => {
     const failures = Object.keys(codes).filter((code) => code.startsWith('ssh/')) as (keyof typeof codes)[];
     expect(failures.filter((code) => roleOf(code) !== 'reported')).toEqual(['ssh/locked-at-filevault']);
   });

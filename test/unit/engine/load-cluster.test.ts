@@ -7,7 +7,7 @@ const places = (text: string) => load(text).diagnostics.map((one) => [one.code, 
 const head = 'schema: 1\nname: rack\n';
 
 describe('loadCluster', () => {
-  it('reports problems with form and meaning together, sorted by place', () => {
+  it('reports syntax and semantic problems together, sorted by position', () => {
     const text = `${head}nodes:
   studio-1: { host: studio-1.lan, hots: x, hardware: { model: "Mac16,11" } }
   studio-2: { host: studio-1.lan }
@@ -52,7 +52,7 @@ thunderbolt:
     expect(load('{}\n').diagnostics[0]?.label).toBe('schema, name and nodes are missing');
   });
 
-  it('suggests quotes for a number only if they make it valid', () => {
+  it('suggests quotes around a number only if they make it valid', () => {
     const hint = (line: string) => load(`${head}nodes: { a: { ${line} } }\n`).diagnostics.map((one) => one.hint);
     expect(hint('host: 10.1')).toEqual([expect.stringContaining('an IPv4 address')]);
     expect(hint('host: 1e3')).toEqual(['Put it in quotes: "1e3"']);
@@ -60,7 +60,7 @@ thunderbolt:
     expect(hint('host: a.lan, labels: { shelf: 3 }')).toEqual(['Put it in quotes: "3"']);
   });
 
-  it('refuses every number that YAML 1.1 reads differently, and hexadecimal ones', () => {
+  it('refuses hexadecimal numbers and every number that YAML 1.1 reads differently', () => {
     const codes = (port: string) =>
       load(`${head}nodes: { a: { host: a.lan, port: ${port} } }\n`).diagnostics.map((one) => one.code);
     for (const port of ['022', '0o26', '2e1', '2.2e1', '0x16'])
@@ -68,7 +68,7 @@ thunderbolt:
     for (const port of ['22', '+22']) expect([port, codes(port)]).toEqual([port, []]);
   });
 
-  it('reports places as editors count them, despite a byte order mark and CRLF', () => {
+  it('reports positions as editors count them, despite a byte order mark and CRLF', () => {
     const text = `${head}nodes: { a: { host: a.lan, prot: 1 } }\n`;
     expect(places(`\ufeff${text.replaceAll('\n', '\r\n')}`)).toEqual([['schema/unknown-key', 3, 28]]);
     expect(places(`\ufeffscheme: 1\n`)[0]).toEqual(['schema/missing-key', 1, 1]);
@@ -76,7 +76,7 @@ thunderbolt:
     expect(load(bytes).diagnostics[0]?.where).toMatchObject({ line: 3, column: 28, endColumn: 32 });
   });
 
-  it('keeps names and texts as written', () => {
+  it('keeps names and texts as they are written', () => {
     const { fleet } = load(`${head}nodes:
   "no": { host: "on", labels: { "y": "off", "1e3": "0755" } }
   constructor: { host: c.lan }
@@ -114,7 +114,7 @@ thunderbolt:
     });
   });
 
-  it('reports a mistake behind an alias once, at its own place', () => {
+  it("reports a mistake behind an alias once, at the mistake's own position", () => {
     const text = `${head}nodes:
   a: { host: a.lan, hardware: &h { model: studio } }
   b: { host: b.lan, hardware: *h }
@@ -146,7 +146,7 @@ thunderbolt:
     expect(hint('ssh:')).toBe('Add a value, or remove the key.');
   });
 
-  it('accepts a Mac with Thunderbolt 4 where the file requires RDMA, with a notice', () => {
+  it('accepts a Mac with Thunderbolt 4 if the file requires RDMA, but with a notice', () => {
     const text = `${head}nodes:
   a: { host: a.lan, hardware: { model: "Mac16,10" } }
   b: { host: b.lan }

@@ -259,7 +259,7 @@ describe('a client request', () => {
     expect(await send({ ...tiny, adapters: null }, at())).toEqual(['mesh_down', 1, 0, isDown.body.error.message]);
   });
 
-  it('is rejected if the gateway closes before or while it waits, or if too many wait', async () => {
+  it('is rejected if too many requests wait, or if the gateway closes before or while it waits', async () => {
     for (const closed of [['it is closed.'], [undefined, 'it is closed.']]) {
       const at = makeEndpoint();
       at.clock.closed = closed;

@@ -33,7 +33,7 @@ describe("a gateway's API keys", () => {
       expect([isOpenedBy(hashOfKey('short'), keys), isOpenedBy(undefined, keys)]).toEqual([false, false]);
   });
 
-  it('can come from either header', () => {
+  it('may come from either header', () => {
     expect(keyOf({ authorization: 'Bearer abc' })).toBe('abc');
     expect(keyOf({ authorization: 'bearer  abc ' })).toBe('abc');
     expect(keyOf({ 'x-api-key': 'abc' })).toBe('abc');

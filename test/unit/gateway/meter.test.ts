@@ -132,7 +132,7 @@ describe("the gateway's token meter", () => {
     expect(line(65_535)).toEqual([false, 0]);
   });
 
-  it('recognizes the end of a stream in a line that is too long to keep', () => {
+  it("recognizes a stream's end in a line that is too long to keep", () => {
     const isEnded = (type: string) => {
       const meter = meterFor('text/event-stream');
       meter.see(Buffer.from(event({ type, response: { output: 'x'.repeat(100_000) } })));

@@ -19,7 +19,7 @@ const keptAt = (signal: AbortSignal): number =>
 afterEach(() => void vi.useRealTimers());
 
 describe('a time limit', () => {
-  it('survives a garbage collection', async () => {
+  it('survives garbage collection', async () => {
     const { signal } = new AbortController();
     const limited = Array.from({ length: 20 }, () => withTimeLimit(100, [signal], aborted));
     for (let times = 0; times < 5; times += 1) {
@@ -41,7 +41,7 @@ describe('a time limit', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('leaves nothing at a signal that outlives it', async () => {
+  it('leaves nothing behind at a signal that outlives it', async () => {
     const { signal } = new AbortController();
     for (let times = 0; times < 100; times += 1) await withTimeLimit(1_000, [signal], () => Promise.resolve());
     collectGarbage();

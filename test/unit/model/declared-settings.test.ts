@@ -11,7 +11,7 @@ describe('changed settings', () => {
     );
   });
 
-  it('name the versions of runtimes before their digests', () => {
+  it('show runtime versions before their digests', () => {
     const [before, now] = ['exo 0011', 'mlx 2233'].map((runtime) => JSON.stringify({ runtime }));
     expect(changedSettings(before, now, { '0011': '1.0.71' })).toBe('runtime exo 1.0.71 0011 (desired: mlx 2233)');
   });

@@ -54,7 +54,7 @@ describe('a path in ssh_config', () => {
     ]);
   });
 
-  it.each(['%q', '%', '%x'])('is rejected with the token %s', async (token) => {
+  it.each(['%q', '%', '%x'])('is rejected if it contains the token %s', async (token) => {
     const given = Promise.resolve().then(() => expandPath(`/a/${token}`, asked(), env));
     expect(await rejection(given)).toMatchObject({
       code: 'ssh/config-unsupported',
@@ -108,7 +108,7 @@ describe("a server's bytes before encryption", () => {
     return field(Buffer.concat([Buffer.from([padding, kind]), ...lists, Buffer.alloc(padding)]));
   };
 
-  it('have a greeting of at most 1,024 characters, then an identification', () => {
+  it('consist of a greeting of at most 1,024 characters, then an identification', () => {
     const long = 'x'.repeat(2_000);
     const [greeting, identification] = [long.slice(0, 1_024), 'SSH-2.0-x'];
     expect(parsePlaintext(Buffer.from(long))).toEqual({ greeting });

@@ -69,7 +69,7 @@ describe('a secret', () => {
     expect(await text({ kind: 'prompt' }, { ask: async () => ' typed ' })).toBe(' typed ');
   });
 
-  it('is prompted for with the given question', async () => {
+  it('is requested with the given question', async () => {
     const asked: string[] = [];
     const ask = async (question: string): Promise<string> => {
       asked.push(question);
@@ -79,7 +79,7 @@ describe('a secret', () => {
     expect(asked).toEqual(['Password of mesh on studio-1: ']);
   });
 
-  it('is refused if empty, multi-line, too long, not UTF-8 or containing NUL', async () => {
+  it('is refused if it is empty, multi-line, too long, not UTF-8 or contains NUL', async () => {
     const bad = [
       await text({ kind: 'env', name: 'EMPTY' }),
       await text(file('newline', '\n')),
@@ -100,7 +100,7 @@ describe('a secret', () => {
     ]);
   });
 
-  it('is refused from a file that other accounts can access', async () => {
+  it('is refused if it comes from a file that other accounts can access', async () => {
     for (const mode of [0o644, 0o640, 0o604, 0o602, 0o620]) {
       expect(await text(file('open', 'hunter2\n', mode))).toMatch(/ has mode 6\d\d: other accounts/u);
       expect(await text(file('open', 'hunter2\n', mode))).toContain('secret/exposed: ');
@@ -117,7 +117,7 @@ describe('a secret', () => {
     expect(await text({ kind: 'prompt' }, { ask: async () => undefined })).toContain('The prompt was canceled.');
   });
 
-  it('is missing if the command fails, without showing its output', async () => {
+  it("is missing if the command fails, and the command's output is not shown", async () => {
     const failing = await text(printing('console.log("hunter2"); console.error("hunter3"); process.exit(44)'));
     expect(failing).toMatch(/^secret\/missing: .* exited with status 44\.$/u);
     expect(failing).not.toMatch(/hunter/u);
@@ -141,7 +141,7 @@ describe('a secret', () => {
     expect(late).toMatchObject({ kind: 'refused', why: expect.stringContaining('did not finish within 0.05 s') });
   });
 
-  it('runs its command without the variables of other secrets', async () => {
+  it("runs its command without other secrets' variables", async () => {
     const argv = [process.execPath, '-p', '`${process.env.OTHER_KEY} ${process.env.VAULT}`'];
     const env = { ...context.env, OTHER_KEY: 'of another', VAULT: 'here' };
     const found = await resolveSecret({ kind: 'command', argv, hidden: ['OTHER_KEY'] }, { ...context, env });

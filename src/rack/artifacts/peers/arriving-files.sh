@@ -1,18 +1,18 @@
-# Serves the files that the controller sends to this Mac, while they arrive, and waits until all have arrived. They still
-# belong to the SSH user, so nothing is compared yet. Does nothing without a plan of an exchange.
+# Serves the controller's files while they arrive on this Mac, and waits until all have arrived. They still belong to
+# the SSH user, so nothing is compared yet. Does nothing without an exchange plan.
 #
 # Uses peers.sh
 # Uses ../../../node/shell/refuse-root.sh
-# Needs staging: the folder for everything that making the tree needs
-# Needs total: the bytes of all files
-# Needs tenths: the longest time without a new byte, in tenths of a second
+# Needs staging: the tree's staging folder
+# Needs total: the total size of all files in bytes
+# Needs tenths: the maximum time without a new byte, in tenths of a second
 # Prints: nothing; fails with not-arriving
 arrived() {
   "$R/usr/bin/find" "$staging/tree" -type f ! -name '*.part' ! -name '*.clone' ! -name .meshwright-files -exec "$R/usr/bin/stat" -f %z '{}' + | "$R/usr/bin/awk" '{ s += $1 } END { printf "%.0f", s }'
 }
 if [ -n "$plan" ] && [ -d "$staging/tree" ]; then
   refuse_root "$peer_account"
-  # Without perl, this Mac serves nothing, and the next run sends the files to the others.
+  # Without perl, this Mac serves nothing, and the next run sends the files to the other Macs.
   if has_perl; then start_peer "$staging/tree"; else plan=''; fi
   k=0 b=-1
   while n=$(arrived) && [ "$n" -lt "$total" ]; do

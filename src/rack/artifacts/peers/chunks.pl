@@ -1,15 +1,15 @@
-# The second part of `peer.pl`: the chunks and files of this Mac, and what it reports to the others.
+# The second part of `peer.pl`: this Mac's chunks and files, and its reports to the other Macs.
 #
 # Uses connections.pl
 my (@workers, %announced);
-# Chunks of earlier files, which no other Mac may get before their file is verified.
+# Chunks of earlier files, which no other Mac may get until their file is verified.
 my %hidden;
 my ($is_dirty, $synced_at, $sync_pid, $done_bytes) = (0, time, 0, 0);
-# Whether this Mac downloads the rest itself, and until when it waits; what the others know about both, and the last report
-# about waiting.
+# Whether this Mac downloads the rest itself, and the time it waits for; what the other Macs know about both; and the
+# last report about waiting.
 my ($is_downloading, $waits, $state, $told_waits) = (0, $no_wait, "", $no_wait);
 
-# Each process has its own file positions.
+# Each process opens the files itself, because file positions must not be shared.
 sub open_files {
   sysopen $have_file, "$folder/own/have", O_RDWR | O_CREAT or die "$folder/own/have: $!\n";
   sysopen $digest_file, "$folder/own/digests", O_RDWR | O_CREAT or die "$folder/own/digests: $!\n";
@@ -35,7 +35,7 @@ sub announce_file {
   say_root("file $n");
 }
 
-# Chunks of an earlier run: those that were flushed, and those whose bytes still have the digest that was noted.
+# Keeps an earlier run's chunks that were flushed or whose bytes still match the recorded digest.
 sub resume {
   my ($durable) = (lines("$folder/own/durable"))[0] // "";
   for my $i (0 .. $#chunks) {
@@ -46,7 +46,7 @@ sub resume {
   }
 }
 
-# Begins with an earlier file: only its chunks that differ from those of a peer are fetched. A part from an earlier run
+# Begins with an earlier file, so that only the chunks that differ from a peer's are fetched. A part from an earlier run
 # is kept, because some of its chunks were already fetched.
 sub begin_with {
   my ($n) = @_;
@@ -64,7 +64,7 @@ sub begin_with {
   announce_file($n);
 }
 
-# Flushes what has arrived, in a process of its own, and then notes that it survives a power loss.
+# Flushes the received chunks in a separate process, and then records that they survive a power loss.
 sub flush {
   return if !$is_dirty || $sync_pid || time - $synced_at < 2;
   ($is_dirty, $synced_at) = (0, time);
@@ -77,7 +77,7 @@ sub flush {
     $file->sync;
     $last = $file;
   }
-  # F_FULLFSYNC of macOS: the drive empties its own memory as well.
+  # macOS's F_FULLFSYNC also empties the drive's cache.
   fcntl $last, 51, 0 if $last && $^O eq "darwin";
   if (open my $file, ">", "$folder/own/durable.new") {
     print {$file} "$map\n";
@@ -86,14 +86,14 @@ sub flush {
   POSIX::_exit(0);
 }
 
-# What is in the folder of the model by now: whole files, and the beginning of the one that is being downloaded.
+# Notes what the model's folder contains by now: whole files, and the beginning of the file that is being downloaded.
 sub look_at_files {
   for my $n (0 .. $#files) {
     my $file = $files[$n];
     next if $file->{is_whole} || ($role eq "receive" && !$file->{is_downloaded});
     my $path = "$served/$file->{path}";
     my $size = -s (-e $path ? $path : "$path.part") // 0;
-    # A file from the controller grows under its own name.
+    # A file from the controller grows under its final name.
     $file->{is_whole} = -e $path && $size >= $file->{size};
     $file->{seen} = $file->{first} if $size < ($file->{size_seen} // 0);
     $file->{size_seen} = $size;
@@ -101,7 +101,7 @@ sub look_at_files {
       my $is_there = $chunks[$i][1] + $chunks[$i][2] <= $size;
       $file->{seen} = $i;
       last if !$is_there && substr($have, $i, 1) eq "0";
-      # The download began again from its first byte.
+      # The download has restarted from the first byte.
       keep_digest($i, $no_digest) if !$is_there;
       set_have($i, $is_there ? "1" : "0");
     }
@@ -115,7 +115,7 @@ sub is_up { my ($worker) = @_; return $worker->{map} ne "" && !$peers[$worker->{
 # True if a Mac gets the model from elsewhere, or is linked to one that does.
 sub is_linked { return $_[0]{hops} < $most_hops }
 
-# The nearest Mac that gets the model from elsewhere, as it is known here: its distance, and until when it waits.
+# Records how far away the nearest Mac is that gets the model from elsewhere, and the time that Mac waits for.
 sub note_state {
   my ($hops, $until) = (0, $waits);
   if ($role eq "receive" && !$is_downloading) {

@@ -1,13 +1,14 @@
-# The first part of `peer.pl`, which describes it: its plan and its files, and the processes at both ends of a connection.
+# The first part of `peer.pl` (described there): the plan, the files, and the processes at both ends of a connection.
 #
-# A connection begins with a challenge from each side, answered with an HMAC-SHA-256 of the key, so no answer can be used
-# twice. The client then sends requests; it may send the next one before an answer has arrived whole.
+# A connection begins with a challenge from each side, answered with an HMAC-SHA-256 that uses the key, so no answer can
+# be used twice. The client then sends requests; it may send the next request before the previous answer has fully
+# arrived.
 #   have       gets `have MAP HOPS UNTIL`: its chunks, its distance from a Mac that gets the model from elsewhere, and until
 #              when that Mac waits
-#   news       gets the same, after a moment unless something has changed
+#   news       gets the same answer, after a moment unless something has changed
 #   chunk I    gets `chunk BYTES`, the bytes and their SHA-256, or `none`
 #   digest I   gets `digest SHA-256`
-#   done       gets nothing: the client has everything
+#   done       gets no answer: the client has everything
 use strict;
 use warnings;
 use Digest::SHA qw(hmac_sha256_hex);
@@ -20,18 +21,19 @@ use Time::HiRes qw(sleep time);
 
 my ($folder, $served, $earlier, $cp, $ssh) = @ARGV;
 my $piece = 1_048_576;
-# Without a byte for this long, a connection is given up, and the chunk is fetched from another peer.
+# If no byte arrives for this long, the connection is closed and the chunk is fetched from another peer.
 my $silent = 4;
-# A less preferred peer gets requests after this time without the preferred one.
+# A less preferred peer gets requests if the preferred peer is down for this long.
 my $grace = 1;
 # Time to wait for a Mac whose connection broke.
 my $linger = 5;
-# A Mac that requests nothing for this long counts as off.
+# A Mac that requests nothing for this long counts as switched off.
 my $absent = 60;
-# A peer is named as a source for this long after a chunk from it.
+# A peer is listed as a source for this long after it sent a chunk.
 my $recent = 10;
 my $max_strikes = 3;
-# The most Macs between two others. Without a limit, two Macs would count each other as a path to a Mac that is gone.
+# The maximum number of Macs between two others. Without a limit, each of two Macs would count the other as a path to a
+# Mac that is gone.
 my $most_hops = 30;
 my $no_wait = "-----";
 my $no_digest = "\0" x 32;
@@ -49,9 +51,9 @@ for (lines("$folder/plan")) {
   } else { $plan{$what} = [@words] }
 }
 my ($self, $role, $mode) = map { $plan{$_}[0] } qw(name role mode);
-# Time to wait for a Mac that has not connected yet, and without a source until a Mac gives up: if there was none yet, and
-# if there was one or SSH reached none. Each Mac waits longer than the one before, because it may get from that one what it
-# is missing.
+# `$first`: how long to wait for a Mac that has not connected yet, or for a first source. `$lost`: how long to wait for
+# a source if there was one before or if SSH cannot reach an origin. Each Mac waits `$turn` longer than the one before,
+# because it may get missing chunks from that Mac.
 my ($first, $lost, $turn) = @{ $plan{wait} // [120, 20, 30] };
 my ($stripe, $stripes) = @{ $plan{stripe} // [0, 1] };
 my ($chunk_bytes, $streams, $rate) = ($plan{chunk}[0], $plan{streams}[0] // 1, $plan{rate}[0] // 0);
@@ -68,7 +70,7 @@ for my $n (0 .. $#files) {
   $file->{last} = $#chunks;
 }
 
-# `have` of this Mac: one character per chunk, 0 or 1. In its file, the hops and the time follow, such as `0122:00`.
+# This Mac's `have`: one character per chunk, 0 or 1. In its file, the hops and the time come next, such as `0122:00`.
 my $have = "0" x @chunks;
 my $main = $$;
 my ($have_file, $digest_file);
@@ -102,7 +104,7 @@ sub keep_digest {
   syswrite $digest_file, $digest;
 }
 
-# The SHA-256 of a chunk as it is on this Mac; undefined if it cannot be read.
+# The SHA-256 of this Mac's copy of a chunk; undefined if the copy cannot be read.
 sub hash_chunk {
   my ($n, $at, $length) = @{ $chunks[$_[0]] };
   open my $file, "<:raw", path_of($n) or return;
@@ -118,7 +120,7 @@ sub hash_chunk {
 
 # --- connections ---
 
-# True if the other end has bytes or has closed within this many seconds. Ends this process with the main one.
+# True if the other end sends bytes or closes within this many seconds. Exits if the main process has exited.
 sub ready {
   my ($socket, $seconds) = @_;
   my $end = time + $seconds;
@@ -131,7 +133,7 @@ sub ready {
   return 0;
 }
 
-# Received bytes that were not used yet, by the number of their connection.
+# Received bytes that have not been used yet, by connection number.
 my %rest;
 
 sub receive {
@@ -140,7 +142,7 @@ sub receive {
   return sysread $socket, $rest{ fileno $socket }, $piece, length $rest{ fileno $socket };
 }
 
-# A line without its end; undefined if it does not come in time or has more bytes.
+# A line without its newline; undefined if the line arrives too late or is too long.
 sub read_line {
   my ($socket, $seconds, $most) = @_;
   my $number = fileno $socket;
@@ -179,7 +181,7 @@ sub send_all {
   return 1;
 }
 
-# Limits a connection to its share of a cable's rate, given its bytes since a time.
+# Limits a connection to its share of a cable's rate, given a start time and the bytes since then.
 sub pace {
   my ($began, $bytes) = @_;
   my $ahead = $rate ? $bytes * $streams / $rate - (time - $began) : 0;
@@ -192,7 +194,7 @@ sub nonce {
   return unpack "H*", $bytes;
 }
 
-# The key of the newest run: read for each connection, so that a Mac of an earlier run can join.
+# The newest run's key, read for each connection so that a Mac from an earlier run can join.
 sub key { return (lines("$folder/key"))[0] // nonce() }
 
 sub admit {
@@ -232,7 +234,7 @@ sub log_in {
   return;
 }
 
-# True if the other end has the key. What a login shell prints before the challenge is skipped.
+# True if the other end has the key. Skips anything that a login shell prints before the challenge.
 sub is_trusted {
   my ($socket, $seconds) = @_;
   my $challenge;
@@ -322,7 +324,7 @@ sub fetch {
     } elsif ($peer->{ssh}) { $refusal = refusal() }
     syswrite $control, "down $refusal\n";
     read_line($control, 3600) // exit 0;
-    # Only the end of the main process interrupts this.
+    # Only the main process's exit interrupts this pause.
     exit 0 if ready($control, $pause);
     $pause *= 2 if $pause < 2;
   }
@@ -366,7 +368,7 @@ sub read_map {
   return length $map == @chunks ? "$map $state" : undef;
 }
 
-# Gets the next command from the main process, and sends the request that belongs to it.
+# Gets the next command from the main process, and sends the matching request.
 my %requests = (get => "have\nchunk", compare => "digest", done => "done", wait => "news");
 sub ask_main {
   my ($socket, $control, $map) = @_;
@@ -401,5 +403,5 @@ sub take_chunk {
   return "got $i " . int(1000 * (time - $began)) . "\n";
 }
 
-# The rest of the chunk is still on the way, so the connection ends.
+# The rest of the chunk is still on its way, so the connection must be closed.
 sub full { return "full $_[0] $!\n" }

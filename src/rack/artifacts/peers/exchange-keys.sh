@@ -1,9 +1,9 @@
-# `grant FOLDER PORT KEY` lets the Macs that have this key reach the program of an exchange, whose folder is FOLDER, through
-# sshd: a line in the `authorized_keys` file of the ssh user allows only `tunnel.pl` with this port, and sshd ignores it
-# after two days. `revoke FOLDER` removes the line. The file `granted` in the folder names the changed file.
+# `grant FOLDER PORT KEY` lets Macs that have KEY reach the exchange program in FOLDER through sshd: a line in the ssh
+# user's `authorized_keys` allows only `tunnel.pl` with this port, and expires after two days. `revoke FOLDER` removes
+# the line. The file `granted` in FOLDER contains the changed file's path.
 #
-# sudo(8), ENVIRONMENT: sudoers of macOS keep HOME. sshd(8), AUTHORIZED_KEYS FILE FORMAT: `restrict` forbids forwarding
-# and terminals.
+# sudo(8), ENVIRONMENT: macOS's sudoers file keeps HOME. sshd(8), AUTHORIZED_KEYS FILE FORMAT: `restrict` forbids
+# forwarding and terminals.
 #
 # Uses keys.pl
 # Prints: nothing

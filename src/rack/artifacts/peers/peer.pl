@@ -1,8 +1,9 @@
-# Moves the chunks of a model between Macs; for macOS's perl (5.34), with its core modules only. Runs on every Mac that
-# has the model or gets it, as an account that is not root, until it has every chunk and no other Mac needs one from it.
+# Moves a model's chunks between Macs; written for macOS's perl (5.34) with only its core modules. Runs on every Mac
+# that has the model or gets it, under an account other than root, until the Mac has every chunk and no other Mac needs
+# one from it.
 #
-# Arguments: a folder with the files `plan` and `key` and the folder `own`, to which the account can write; the folder of
-# the model's files; the folder of earlier files and the path of cp(1), for `earlier I`; the path of ssh. Lines of `plan`:
+# Arguments: a folder with the files `plan` and `key` and the folder `own`, to which the account can write; the model's
+# folder; the folder with earlier files and the path of cp(1), both for `earlier I`; the path of ssh. Lines in `plan`:
 #   name NODE             this Mac
 #   role receive|serve    serve: this Mac gets the model from elsewhere, or has it
 #   mode mesh|chain       mesh: from all peers in parallel; chain: from the first peer in the plan that answers
@@ -14,23 +15,33 @@
 #   wait FIRST LOST TURN  seconds, for tests
 #   feeds NODE            a Mac that gets chunks from this one
 #   file BYTES PATH       in order; a file that this Mac downloads grows as PATH.part, and is served meanwhile
-# Files in `own`: `have` and `digests` have one byte and 32 bytes per chunk; `durable` is the part of `have` that survives a
-# power loss; `data/I` is a received file.
+# Files in `own`: `have` and `digests` contain one byte and 32 bytes per chunk; `durable` is the part of `have` that
+# survives a power loss; `data/I` is a received file.
 #
-# Standard output, to root: `file I` is complete, `progress BYTES NODE...` with the peers of the last chunks, `drop NODE
-# I ADDRESS` chunk I of this peer was wrong, `full TEXT`, `stuck TEXT` after `refused NODE WHY` for each Mac that SSH
-# does not reach, `waiting HH:MM` while the Mac that downloads waits and `waiting -----` afterwards, after `finish` also
-# `serving BYTES NODE...` with the Macs that still need this one, and at the end `peer NODE BYTES MS ADDRESS`. Standard
-# input, from root: `ok I`, when file I is complete in the folder of the model; `earlier I`, when the folder of earlier
-# files has a file I that may be wrong; `begin` after the first of these, before anything is received; `wrong I`, `waits
-# HH:MM` while this Mac waits for its hours and `waits -----` afterwards, and `finish` when all files are complete.
-# After `download I`, the file comes from elsewhere: the answer `part I BYTES` is how much of its beginning is in
-# `data/I.part`. The end of standard input ends the program.
+# Standard output, to root:
+#   file I                file I is complete
+#   progress BYTES NODE...   the received bytes and the peers that sent the last chunks
+#   drop NODE I ADDRESS   this peer's chunk I was wrong
+#   full TEXT             a chunk could not be written
+#   refused NODE WHY      before `stuck`, for each Mac that SSH does not reach
+#   stuck TEXT            no other Mac that has the model answers
+#   waiting HH:MM         the Mac that downloads waits until then; `waiting -----`: it no longer waits
+#   part I BYTES          the answer to `download I`: how many of the file's first bytes are in `data/I.part`
+#   serving BYTES NODE... after `finish`: the sent bytes and the Macs that still need this one
+#   peer NODE BYTES MS ADDRESS   at the end, for each peer that sent chunks
+# Standard input, from root; the program exits when it closes:
+#   ok I                  file I is complete in the model's folder
+#   earlier I             the folder with earlier files has a file I that may be wrong
+#   begin                 after the first `ok` and `earlier` lines, before anything is received
+#   wrong I               the received file I is wrong
+#   waits HH:MM           this Mac waits for its hours; `waits -----`: it no longer waits
+#   download I            file I comes from elsewhere
+#   finish                all files are complete
 #
 # Uses chunks.pl
 # Uses ssh.pl
 my (%in_flight, %source_of, %seen_at, %clients, %done, %strikes);
-# For each wrong file: its state, chunks to compare, and the only peer from which a chunk may come.
+# For wrong files: their state, the chunks to compare, and the only peer that a chunk may come from.
 my (%wrong, %suspect, %only);
 my ($is_finishing, $is_told_all, $began, $last_source, $had_source) = (0, 0, time, time, 0);
 my ($report_out, $commands) = ("", "");
@@ -83,7 +94,7 @@ sub accept_client {
 
 # --- which chunk comes next ---
 
-# In a chain, the first peer of the plan that is up; a later one only after a grace period.
+# In a chain, this Mac asks the plan's first peer that is up, and a later peer only after a grace period.
 sub may_ask {
   my ($worker) = @_;
   return 0 if $peers[$worker->{peer}]{dropped};
@@ -102,7 +113,7 @@ sub next_chunk {
   return if !$may_ask && !%only;
   my $peer = $peers[$worker->{peer}];
   my $map = $worker->{map};
-  # Bytes of the result are 1 where the peer has a chunk that is missing here.
+  # The result's bytes are 1 where the peer has a chunk that is missing here.
   my $wanted = $map & ($have ^ "\1" x @chunks) & "\1" x @chunks;
   my $is_sharing = $mode eq "mesh" && $peer->{origin};
   my ($late, $now, @others) = (undef, time);
@@ -110,7 +121,7 @@ sub next_chunk {
     next if $files[$chunks[$i][0]]{is_downloaded};
     next if defined $only{$i} ? $only{$i} != $worker->{peer} : !$may_ask;
     if (my $flight = $in_flight{$i}) {
-      # A chunk that takes very long is fetched from another peer, too.
+      # A chunk that takes very long is also fetched from another peer.
       $late //= $i if $now - $flight->{at} > patience() && $flight->{peer} != $worker->{peer};
       next;
     }
@@ -120,16 +131,16 @@ sub next_chunk {
   return take_over(@others) // $late;
 }
 
-# When this Mac has all of its own chunks, chooses one that another Mac should get from the origin. The next chunks of
-# that Mac are left to it for a while; a slow Mac will not reach its last ones soon.
+# Once this Mac has all its own chunks, chooses one that another Mac should get from the origin. The other Mac keeps its
+# next chunks for a while; a slow Mac will not reach its last chunks soon.
 sub take_over {
   my @missing = grep { !at_relay($_) } @_;
   my ($now, $left, $chosen, $best, %count) = (time, 2);
   for my $i (@missing) {
     $seen_at{$i} //= $now;
     next if ++$count{ $i % $stripes } <= $left && $now - $seen_at{$i} < patience();
-    # Each Mac that takes over begins with other chunks, and then has an order of its own: two Macs that ask in the same
-    # order get each chunk twice, because the news of a chunk comes after it.
+    # Each Mac that takes over begins with different chunks and continues in a different order: two Macs that ask in the
+    # same order would get each chunk twice, because news of a chunk comes after the chunk itself.
     my $order = 65_536 * ((int($i / $stripes) - $stripe) % $stripes) + $i * 7_919 * (2 * $stripe + 1) % 65_536;
     ($chosen, $best) = ($i, $order) if !defined $chosen || $order < $best;
   }
@@ -163,8 +174,8 @@ sub instruct {
   syswrite $worker->{socket}, "$reply\n";
 }
 
-# A source is a Mac that gets the model from elsewhere, even if it waits; a Mac that is linked to one; or a Mac that has
-# something that is missing here.
+# A source is a Mac that gets the model from elsewhere (even if it waits), a Mac that is linked to such a Mac, or a Mac
+# that has a chunk that is missing here.
 sub note_source {
   my ($worker) = @_;
   return if !is_up($worker);
@@ -172,7 +183,7 @@ sub note_source {
   ($last_source, $had_source) = (time, 1);
 }
 
-# True if a Mac is not expected to send anything any more. It may start a little later, and refuses the key until then.
+# True if a Mac is no longer expected to send anything. A Mac may start a little later, and refuses the key until then.
 sub is_lost {
   my ($peer) = @_;
   return 1 if $peer->{dropped};
@@ -254,10 +265,10 @@ sub hear_worker {
 
 # --- files that are wrong ---
 
-# A file can be wrong although every chunk arrived as it was sent: then a peer has wrong bytes. All chunks are compared with
-# one peer, and those that differ are fetched from it again. If the file is right after that, their first sources were
-# wrong; otherwise the next peer is asked. The origins come first. An earlier file may be wrong before any peer has answered:
-# then it waits for the first one that has the file.
+# A file can be wrong although every chunk arrived as it was sent: then a peer has wrong bytes. All chunks are compared
+# with one peer's, and chunks that differ are fetched from that peer again. If the file is then right, the first sources
+# of these chunks were wrong; otherwise the next peer is asked. Origins are asked first. If an earlier file is wrong
+# before any peer has answered, it waits for the first peer that has the file.
 my $no_judge = -1;
 sub has_file {
   my ($worker, $n) = @_;
@@ -320,7 +331,7 @@ sub acquit_file {
   for my $i (sort { $a <=> $b } keys %$replaced) { strike($replaced->{$i}, $i) if defined $replaced->{$i} }
 }
 
-# The peer of a comparison may disappear.
+# The peer that a file is compared with may disappear.
 sub replace_judges {
   for my $n (keys %wrong) {
     my $judge = $wrong{$n}{judge};
@@ -333,7 +344,7 @@ sub hear_root {
   if ($what eq "finish") { $is_finishing = time
   } elsif ($what eq "waits") { $waits = $n
   } elsif ($what eq "ok") {
-    # From now on this file is served from the folder of the model.
+    # From now on, this file is served from the model's folder.
     set_have($_, "1") for $files[$n]{first} .. $files[$n]{last};
     unlink "$folder/own/data/$n";
     $announced{$n} = 1;
@@ -366,8 +377,8 @@ sub leave_file {
   say_root("part $n $bytes");
 }
 
-# True if the other Macs know that this one needs nothing any more. A Mac that was never reached would wait for it for a
-# long time, so it gets a moment.
+# True if the other Macs know that this Mac needs nothing more. A Mac that this one has never reached would not learn
+# that for a long time, so this Mac lingers briefly.
 sub has_told {
   return 0 if grep { $_->{map} ne "" && !$_->{is_told} } @workers;
   return time - $is_finishing > $linger || !grep { !defined $_->{is_whole} && !is_lost($_) } map { $peers[$_->{peer}] } @workers;

@@ -1,24 +1,24 @@
-# Exchanges the chunks of a model with other Macs, through `peer.pl`, which runs as an account that is not root.
-# `start_peer FOLDER [EARLIER]` starts the program, which serves the files in that folder, or those that it receives; the
-# second folder may have an earlier version of some of them. It reads its
-# commands from descriptor 4, and descriptor 3 has its reports; anything else may write to 5. `finish_peer` waits until no
-# other Mac needs this one; the job's file `serving` then has the number of reports so far, the bytes that this Mac sent,
-# and the Macs that still need it.
+# Exchanges a model's chunks with other Macs through `peer.pl`, which runs under an account other than root. `start_peer
+# FOLDER [EARLIER]` starts the program, which serves the files in FOLDER or the files that it receives; the second
+# folder may contain earlier versions of some of them. The program gets its commands through descriptor 4, and its
+# reports arrive on 3; other processes add their reports through 5. `finish_peer` waits until no other Mac needs this
+# one; meanwhile, the job's file `serving` contains the number of reports so far, the bytes that this Mac has sent, and
+# the Macs that still need it.
 #
-# The job's file `exchanging` remains if the Mac restarts meanwhile: then `launch-job` lets the next job exchange at a lower
-# rate, in its file `rate`.
+# If the Mac restarts during an exchange, the job's file `exchanging` remains. `launch-job` then writes a lower rate to
+# the next job's file `rate`.
 #
-# `has_perl` returns 1 if the perl of this Mac cannot run the program, and adds the reason to the job's file `peers`. It has
-# perl compute a digest, because a program of that name may do anything.
+# If this Mac's perl cannot run the program, `has_perl` returns 1 and adds the reason to the job's file `peers`. It has
+# perl compute a digest, because a program named perl could do anything.
 #
-# Other Macs may reach it through sshd. However the job ends, they can no longer do so then.
+# Other Macs may reach the program through sshd, but only until the job ends, however it ends.
 #
 # Uses peer.pl
 # Uses tunnel.pl
 # Uses exchange-keys.sh
 # Uses ../../../node/shell/refuse-root.sh
-# Needs peers: the folder of the program. The account can write only to the folder `own` in it
-# Needs plan: what it exchanges with which Macs; see peer.pl
+# Needs peers: the program's folder, in which the account can write only to the folder `own`
+# Needs plan: what this Mac exchanges with which Macs; see peer.pl
 # Needs peer_account: the account that runs it; empty for the user who called sudo
 # Prints: nothing
 [ -z "$plan" ] || trap 'revoke "$peers"' EXIT
@@ -54,7 +54,7 @@ start_peer() {
     "$R/usr/bin/sudo" -n -H -u "$peer_account" "$R/usr/bin/perl" -e "$peer_program" -- "$@"
     printf 'gone\n'
   ) <"$d/commands" >"$d/events" 2>"$d/peer" &
-  # A process that only wrote to the fifo by its name would wait forever if this one were killed.
+  # A process that opened the fifo by name only to write would wait forever if this process were killed.
   exec 4>"$d/commands" 3<"$d/events" 5>"$d/events"
   peered=1
 }

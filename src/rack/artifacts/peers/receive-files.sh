@@ -1,20 +1,21 @@
-# `receive FILES` waits until every file was received from other Macs and compared, and returns 1 if none of them has what
-# is missing. A file that was wrong three times is left to the download. Root compares a copy of its own, because the
-# account may still write to the received file, and it makes that copy in a folder that no other account can enter, because
-# the account could have put a link in the file's place. At most four files are compared at the same time, while others
-# arrive. A file that was compared before is not received again. Numbers from the program are checked, because a shell can
-# run commands in an arithmetic expression. The job's file `sources` has the Macs from which the last bytes came.
+# `receive FILES` waits until every file has been received from other Macs and compared, and returns 1 if no other Mac
+# has the missing files. A file that was wrong three times is left to the download. Root compares its own copy, because
+# the account may still be writing to the received file. The copy is in a folder that no other account can enter,
+# because the account could have replaced the received file with a link. At most four files are compared at the same
+# time, while others arrive. A file that was compared before is not received again. Numbers from the program are
+# checked, because a shell can run commands in an arithmetic expression. The job's file `sources` lists the Macs that
+# sent the last bytes.
 #
 # If the model is published but has changed, only the wrong chunks of its files are received: the program begins with a
-# copy of each published file that was not compared before. If that copy is wrong, this does not count as one of three
-# times. The job's file `peers` has their number: `repaired COUNT`.
+# copy of each published file that was not compared before. A wrong copy does not count as one of the three times. The
+# job's file `peers` records the number of wrong copies: `repaired COUNT`.
 #
-# `take_part INDEX PATH` makes what other Macs have sent of a file the beginning of its download. The peer account could
-# have put a link there, so root only copies.
+# If other Macs have sent a file's first bytes, `take_part INDEX PATH` makes these bytes the beginning of the file's
+# download. The peer account could have put a link there, so root only makes a copy.
 #
 # Uses peers.sh
 # Uses ../trees/staged-files.sh
-# Needs published: the folder of the published model
+# Needs published: the published model's folder
 # Prints: nothing; fails with disk-full, peer-failed, copy
 # `place INDEX FILES` compares a received file and moves it to its place.
 place() {
@@ -42,7 +43,8 @@ place() {
 isnumber() {
   case $1 in ('' | *[!0-9]* | 0?* | ????????????????*) return 1 ;; esac
 }
-# Leaves the numbers of the missing files in `missing`, and of those that the program has in an earlier version in `earlier`.
+# Sets `missing` to the numbers of the missing files, and `earlier` to the numbers of those that have an earlier
+# version.
 offered() {
   i=0
   while [ "$#" -gt 0 ]; do

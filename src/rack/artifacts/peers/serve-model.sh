@@ -1,7 +1,7 @@
-# Serves the chunks of a published model to other Macs, until none of them needs it any more.
+# Serves a published model's chunks to other Macs until none of them needs any more chunks.
 #
 # Uses peers.sh
-# Needs published: the folder of the published model
+# Needs published: the published model's folder
 # Prints: nothing; fails with not-published
 if [ ! -d "$published" ] || [ -h "$published" ]; then failed not-published 'the model is not published'; fi
 refuse_root "$peer_account"

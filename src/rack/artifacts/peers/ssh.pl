@@ -1,9 +1,9 @@
-# Connections of `connections.pl` to another Mac's program through its sshd, with the ssh of macOS. There, the program
-# listens on the loopback interface only, and the line of the key in `authorized_keys` runs `tunnel.pl` and nothing else.
+# Connects `connections.pl` to another Mac's program through that Mac's sshd, with macOS's ssh. There, the program
+# listens only on the loopback interface, and the key's line in `authorized_keys` allows only `tunnel.pl`.
 #
-# Files in the folder, new in every run and read for each connection: `ssh-key`, the private key; `ssh-hosts`, the host
-# keys by the names of the Macs; `ssh-peers`, lines of NODE USER ADDRESS PORT. Each process writes `own/ssh-PID`, the errors
-# of its last connection.
+# Files in the folder, new in every run and read for each connection: `ssh-key`, the private key; `ssh-hosts`, the Macs'
+# host keys by name; `ssh-peers`, lines of NODE USER ADDRESS PORT. Each process writes its last connection's errors to
+# `own/ssh-PID`.
 my %ssh_of;
 
 sub open_ssh {
@@ -18,7 +18,7 @@ sub open_ssh {
     open STDIN, "<&", $theirs;
     open STDOUT, ">&", $theirs;
     open STDERR, ">", $errors;
-    # ssh reads a blank in the name of a file of host keys as its end.
+    # ssh takes a space in a host key file's name for the end of the name.
     chdir $folder or POSIX::_exit(127);
     my %options = (
       BatchMode => "yes", IdentitiesOnly => "yes", IdentityAgent => "none", PreferredAuthentications => "publickey",
@@ -34,13 +34,14 @@ sub open_ssh {
   return $ours;
 }
 
-# Why the last connection was not made. ssh ends its lines with a carriage return.
+# Why the last connection failed. ssh ends its lines with a carriage return.
 sub refusal {
   my ($last) = reverse grep { /\S/ } lines("$folder/own/ssh-$$");
   return ($last // "no answer") =~ s/\s+$//r;
 }
 
-# Ends a connection. The ssh of this end exits by itself when it has sent what it got, also if this process is killed.
+# Closes a connection. This end's ssh exits by itself after sending everything that it received, even if this process is
+# killed.
 sub hang_up {
   my ($socket) = @_;
   my $number = fileno $socket;

@@ -1,5 +1,5 @@
-# Connects its standard input and output with the program that serves a model on this Mac. sshd runs it, as the account of
-# the SSH login, for the key of an exchange.
+# Connects its standard input and output to the program that serves a model on this Mac. sshd runs it under the SSH
+# user's account when another Mac logs in with an exchange's key.
 #
 # Arguments: the program's port on the loopback interface.
 use strict;
@@ -23,7 +23,7 @@ while (1) {
   last if vec($bits, fileno $socket, 1) && !pass($socket, \*STDOUT);
 }
 
-# Passes on what has arrived; false at the end.
+# Passes on the bytes that have arrived; false at the end of the input.
 sub pass {
   my ($from, $to) = @_;
   my $got = sysread $from, my $bytes, 1_048_576 or return 0;

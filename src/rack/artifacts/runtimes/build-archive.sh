@@ -1,22 +1,22 @@
-# Builds llama-server and the RPC worker of a commit of llama.cpp, and packs them into an archive whose folder `bin` has
-# both. The account of the ranks runs CMake, which runs the build programs of the commit. Root copies the two programs,
-# and packs only programs for Apple silicon.
+# Builds llama-server and the RPC worker from a llama.cpp commit, and packs both into the folder `bin` of an archive.
+# The ranks' account runs CMake, which runs the commit's build programs. Root copies the two programs, and packs only
+# programs for Apple silicon.
 #
 # Without Apple's command line tools, /usr/bin/git and others open a dialog that offers to install them, so nothing is
-# started before xcode-select(1) names their folder; -p fails if there is none. CMake is not a part of macOS. The options
-# hold for llama.cpp from b6850 to v0.5.0; CMake only warns about those that a commit does not have. The programs need no
-# library of Homebrew, which other Macs may lack: no OpenMP, OpenSSL or curl, and no web interface, which the build would
-# download. They run on every Apple silicon (GGML_NATIVE=OFF), and RDMA needs no option: ggml-rpc finds librdma in
-# Apple's tools from macOS 26.2 on. The worker is called rpc-server up to 2026.
+# started before xcode-select(1) has printed the tools' folder; -p fails if there is none. CMake is not part of macOS.
+# The options apply to llama.cpp from b6850 to v0.5.0; CMake only warns about options that a commit does not have. The
+# programs need no Homebrew libraries, which other Macs may lack: no OpenMP, OpenSSL or curl, and no web interface,
+# which the build would download. They run on every Mac with Apple silicon (GGML_NATIVE=OFF), and RDMA needs no option:
+# ggml-rpc finds librdma in Apple's tools from macOS 26.2 on. The worker was called rpc-server until 2026.
 #
 # Uses ../trees/staged-tree.sh
 # Uses commit-source.sh
-# Needs commit: the first digits of the commit, for `llama-server --version`
-# Needs most: the longest archive in bytes
+# Needs commit: the commit's first digits, for `llama-server --version`
+# Needs most: the archive's maximum size in bytes
 # Needs built: the file for the archive
 # Needs list: the file for its sha256
-# Needs cmakes: the number of folders in which CMake may be
-# Words: these folders, then those of macOS's programs
+# Needs cmakes: the number of folders that may contain CMake
+# Words: these folders, then the folders with macOS's programs
 # Prints: the end of CMake's output if it fails; fails with no-tools, no-cmake, configure, build, no-target, not-for-macs
 if [ ! -f "$source" ] || [ -h "$source" ]; then failed no-archive 'the archive of the commit is missing'; fi
 owned "$staging"
@@ -42,8 +42,8 @@ unpack_commit
 cmake() {
   as_account PATH="$path" "$c" "$@" >"$d/cmake" 2>&1
 }
-# `stopped CODE` fails with the line of the output that names the cause: the first error of the compiler or linker, or the
-# first of CMake, whose text is in the lines below it.
+# `stopped CODE` fails with the output line that names the cause: the first compiler or linker error, or CMake's first
+# error, whose text is in the lines below it.
 stopped() {
   "$R/usr/bin/tail" -n 40 "$d/cmake"
   o=$("$R/usr/bin/awk" -v folder="$k/" '{ l = $0; i = index(l, folder); if (i) l = substr(l, 1, i - 1) substr(l, i + length(folder)) }
@@ -66,10 +66,10 @@ cmake -S "$k" -B "$build/out" -G 'Unix Makefiles' -DCMAKE_BUILD_TYPE=Release -DC
 cmake --build "$build/out" --target help || stopped configure
 worker=$("$R/usr/bin/awk" '$2 == "llama-server" { s = 1 } $2 ~ /^(ggml-)?rpc-server$/ { w = $2 } END { if (s) print w }' "$d/cmake")
 [ -n "$worker" ] || failed no-target 'the commit does not build llama-server and ggml-rpc-server, as llama.cpp does'
-# The other half of the processors is left to ranks that serve meanwhile.
+# Half of the processors are left to ranks that serve meanwhile.
 n=$("$R/usr/sbin/sysctl" -n hw.ncpu)
 case $n in ('' | *[!0-9]*) n=2 ;; esac
-# The end of the build kills this loop, and then awk reports that nothing reads its output.
+# When the build ends, this loop is killed, and awk then reports that nothing reads its output.
 (
   while "$R/bin/sleep" 1 && kill -0 "$$" 2>/dev/null; do
     x=$("$R/usr/bin/tail" -n 50 "$d/cmake" | "$R/usr/bin/awk" '/^\[ *[0-9]+%\]/ { p = $0; gsub(/^\[ *|%.*$/, "", p) } END { print p + 0 }' 2>/dev/null)
@@ -95,7 +95,7 @@ for x in llama-server "$worker"; do
   must chmod "$R/bin/chmod" 755 "$n.new"
   must mv "$R/bin/mv" -f "$n.new" "$n"
 done
-# tar of macOS would add the attributes of files as files of their own.
+# macOS's tar would add file attributes as separate files.
 export COPYFILE_DISABLE=1
 must tar "$R/usr/bin/tar" -czf "$built.new" -C "$p" bin
 n=$("$R/usr/bin/stat" -f %z "$built.new") || failed stat 'the size of the archive could not be read'

@@ -1,28 +1,28 @@
 # Unpacks uv, which creates a private Python and a venv with exactly the packages of the locked requirements. uv checks
-# every package by its hash, runs no build program of a package, and uses no other file or cache. It runs as the account
-# of the ranks, in a new folder of that account each time, so that nothing that it fetches or that packages start runs
-# as root. Root unpacks a tar of the result into its own tree, changes the paths that uv wrote to those of the published
-# tree, and records the installed files for the seal, because each node builds its own tree. Without internet,
-# everything comes from wheels and a Python archive among the extras. One package can come from a wheel among the extras
-# in any case: uv prefers it to files of the same version in the index, because their hashes are not in the list. uv
+# every package by its hash, runs no package's build program, and uses no other file or cache. It runs as the ranks'
+# account, in a new folder each time, so that nothing that it fetches or that packages start runs as root. Root unpacks
+# a tar of the result into its own tree, replaces the paths that uv wrote with the published tree's paths, and records
+# the installed files for the seal, because each node builds its own tree. Without internet, everything comes from
+# wheels and a Python archive among the extras. One package can come from a wheel among the extras in any case: uv
+# prefers this wheel to the index's files for the same version, because the list does not contain their hashes. uv
 # reference: `uv python install`, `uv venv`, `uv pip sync` and the environment variables; PEP 405 for `home`.
 #
 # Uses unpack.sh
 # Uses uv.sh
 # Needs offline: 1 if everything comes from the extras
 # Needs built: the name of a built wheel among the extras
-# Needs wheel: the name under which it is installed; empty if there is none
-# Needs published: the final folder of the tree
-# Words: name and sha256 of each other file of the runtime
-# Prints: the output of uv if it fails; fails with no-uv, python, venv, packages, libraries
+# Needs wheel: the name that it is installed under; empty if there is none
+# Needs published: the tree's final folder
+# Words: the name and sha256 of each of the runtime's other files
+# Prints: uv's output if it fails; fails with no-uv, python, venv, packages, libraries
 unpack
 while [ "$#" -gt 0 ]; do
   extra "$1" "$2"
   shift 2
 done
 find_uv "$new"
-# Moves the wheels aside, and the Python archive to where uv expects it below the address of a mirror: in a folder with
-# the name of its release, which the name of the archive contains. UV_PYTHON_INSTALL_MIRROR also accepts file://.
+# Moves the wheels aside, and the Python archive to where uv expects it below a mirror's URL: in a folder named after
+# its release, which is part of the archive's name. UV_PYTHON_INSTALL_MIRROR also accepts file://.
 w=''
 if [ -n "$offline" ]; then
   w=$new/wheels
@@ -62,9 +62,9 @@ if [ ! -f "$new/$p" ] || [ -h "$new/$p" ]; then failed python 'uv installed no P
 must link "$R/bin/ln" -s "$published/$p" "$new/venv/bin/python"
 "$R/usr/bin/awk" -v home="$published/${p%/*}" '/^home = / { $0 = "home = " home } { print }' "$new/venv/pyvenv.cfg" >"$d/cfg" || failed write 'pyvenv.cfg could not be written'
 must cp "$R/bin/cp" "$d/cfg" "$new/venv/pyvenv.cfg"
-# The installed files, for the seal: one digest of all files below the folder of packages, and one of each compiled library
-# of mlx, as `library.mlx.lib.libmlx.dylib=`. What differs between nodes is left out:
-# bytecode, and `RECORD` and `uv_*.json` of a distribution (uv: crates/uv-install-wheel and crates/uv-cache-info).
+# The installed files, for the seal: one digest for all files in the packages' folder, and one for each of mlx's
+# compiled libraries, as `library.mlx.lib.libmlx.dylib=`. Files that differ between nodes are left out: bytecode, and
+# `RECORD` and `uv_*.json` of a distribution (uv: crates/uv-install-wheel and crates/uv-cache-info).
 l=$staging/libraries
 x=${p%%/bin/*}
 printf 'python=%s\n' "${x##*/}" >"$l" || failed write 'the list of libraries could not be written'

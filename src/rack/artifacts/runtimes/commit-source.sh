@@ -1,10 +1,10 @@
-# `unpack_commit` compares the archive of a commit, unpacks it as the account into `$build/source`, and sets `k` to the only
-# folder in it.
+# `unpack_commit` compares a commit's archive, unpacks it as the account into `$build/source`, and sets `k` to the
+# archive's only folder.
 #
 # Uses ../../../node/shell/as-account.sh
 # Uses ../../../node/shell/sha256.sh
 # Needs source: the archive
-# Needs source_digest: its sha256
+# Needs source_digest: the archive's sha256
 # Prints: nothing; fails with no-archive, shasum, wrong-digest, bad-archive
 unpack_commit() {
   if [ ! -f "$source" ] || [ -h "$source" ]; then failed no-archive 'the archive of the commit is missing'; fi

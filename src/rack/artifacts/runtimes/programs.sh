@@ -1,4 +1,4 @@
-# `programs FOLDER PROGRAM …` fails with no-program unless all of these are programs in a folder.
+# `programs FOLDER PROGRAM …` fails with no-program unless a folder contains all these programs.
 #
 # Prints: nothing
 programs() {

@@ -1,9 +1,9 @@
-# Points `current` of a runtime at a version by renaming a new link over the old one, so that `current` always exists.
+# Points a runtime's `current` at a version by renaming a new link over the old one, so that `current` always exists.
 # mv(1) of macOS: -h renames over a link to a folder instead of moving into that folder.
 #
 # Uses programs.sh
-# Needs version: the folder of the published version
-# Words: programs that it must have
+# Needs version: the published version's folder
+# Words: programs that the version must have
 # Prints: @changed or @unchanged; fails with not-published, no-program, odd-link
 link=${version%/*}/current
 iscurrent() {

@@ -1,12 +1,11 @@
-# Unpacks the archive of a runtime after comparing its sha256, at a time when only root can change it. Releases of
-# llama.cpp have everything in one folder that is named after the release (.github/workflows/release.yml, "Pack
-# artifacts").
+# Unpacks a runtime's archive after comparing its sha256 at a time when only root can change the archive. llama.cpp
+# releases contain a single folder named after the release (.github/workflows/release.yml, "Pack artifacts").
 #
 # Uses unpack.sh
 # Uses programs.sh
-# Needs bin_has: a program; if exactly one folder of the archive has it, that folder is also called bin
-# Needs extras: the number of other files of the runtime
-# Words: name and sha256 of each of these, then the programs that it must have
+# Needs bin_has: a program; if exactly one folder in the archive contains it, that folder is also called bin
+# Needs extras: the number of the runtime's other files
+# Words: the name and sha256 of each of these files, then the programs that the runtime must have
 # Prints: nothing; fails with no-program and the failures of unpack.sh
 unpack
 while [ "$extras" -gt 0 ]; do

@@ -1,18 +1,18 @@
-# `unpack` compares the archive of a runtime, at a time when only root can change it, and unpacks it into `$new`, which
-# `finish` renames to the staged tree. It refuses a whole archive if one member would land outside, and ignores the
-# owners in an archive. `extra NAME SHA256` compares another file of the runtime and adds it. `tarred FILE` unpacks a
+# `unpack` compares a runtime's archive at a time when only root can change it, and unpacks it into `$new`, which
+# `finish` renames to the staged tree. `unpack` refuses an archive if one of its members would land outside, and ignores
+# the archive's owners. `extra NAME SHA256` compares another of the runtime's files and adds it. `tarred FILE` unpacks a
 # tar. `stays_inside` fails on devices, pipes and sockets, on links that lead out of the folder or nowhere through `..`,
 # on names with a line break, and on files with a hard link outside, because root changes owners and modes of everything
-# in the folder. `bytes` is the size of the archive.
+# in the folder. `bytes` is the archive's size.
 #
-# tar of macOS is bsdtar: it detects the compression by itself and reads zip. As root it keeps owners, set-id bits,
-# access lists and flags unless --no-same-owner and --no-same-permissions are given; chown -R of macOS leaves
-# the owner of links unchanged. stat(1) of macOS: %i inode, %l hard links.
+# macOS's tar is bsdtar: it detects the compression by itself and also reads zip. As root it keeps owners, set-id bits,
+# access lists and flags unless --no-same-owner and --no-same-permissions are given; macOS's chown -R leaves the owners
+# of links unchanged. stat(1) of macOS: %i inode, %l hard links.
 #
 # Uses ../trees/staged-tree.sh
 # Uses ../../../node/shell/sha256.sh
-# Needs archive: the file; one that ends in .dmg is a disk image
-# Needs sha256: of the archive
+# Needs archive: the archive; a name that ends in .dmg means a disk image
+# Needs sha256: the archive's sha256
 # Prints: nothing; fails with no-archive, wrong-digest, bad-archive, unsafe-archive
 new=$staging/tree.new
 unsafe() {
@@ -51,8 +51,8 @@ from_tar() {
   must mkdir "$R/bin/mkdir" -p "$new"
   tarred "$archive"
 }
-# Copies what is in the root of a disk image, except links, such as the one to the applications folder. Removes the mount
-# that an earlier job left. Refuses an image that asks to accept a license.
+# Copies everything in a disk image's root except links, such as the link to the applications folder. Removes a mount
+# that an earlier job left behind. Refuses an image that requires accepting a license.
 from_image() {
   i=$staging/tree.image
   "$R/usr/bin/hdiutil" detach "$i" -force >/dev/null 2>&1

@@ -1,16 +1,17 @@
-# Clones files of a model into staging, from a folder of other software or from its own published folder if that has
-# changed, and compares each clone. cp(1) of macOS: -c clones, which takes neither time nor space, and copies if the file
-# system cannot clone. The folder is only read. A file that differs, or that a link leads out of the folder, is left out,
-# and the job's file `note` says so: the model's own source then provides it. The job fails if a process has a file of
-# the folder open for writing, or if a file changed meanwhile. lsof(8): -F prints one field per line: p PID, c command, a
-# access, n name; access w and u write. Since huggingface_hub 1.32 (huggingface_hub#4498), large files are in the folder
-# `blobs` next to the repositories, and links to that folder are allowed. A download writes elsewhere.
+# Clones a model's files into staging, from other software's folder or from the model's published folder if that has
+# changed, and compares each clone. cp(1) of macOS: -c clones, which takes neither time nor space, and copies if the
+# file system cannot clone. The folder is only read. A file that differs, or whose link leads out of the folder, is left
+# out and reported in the job's file `note`; the model's own source then provides it. The job fails if a process has one
+# of the folder's files open for writing, or if a file changes meanwhile. lsof(8): -F prints one field per line: p PID,
+# c command, a access, n name; access w and u mean writing. Since huggingface_hub 1.32 (huggingface_hub#4498), large
+# files are in the folder `blobs` next to the repositories, and links to that folder are allowed. Downloads are written
+# elsewhere.
 #
 # Uses ../trees/staged-files.sh
 # Needs folder: the folder with the files
 # Needs fence: the folder that no link may lead out of
-# Needs shared: not empty if other models have files in the same folder, which may be written meanwhile
-# Words: path, sha256, size, and name in the folder, of each file
+# Needs shared: not empty if other models have files in the same folder that may be written meanwhile
+# Words: each file's path, sha256, size and name in the folder
 # Prints: nothing; fails with adopt-gone, adopt-writing, adopt-changed, copy
 opened() {
   if [ -z "$shared" ]; then

@@ -1,10 +1,10 @@
-# Fetches the archive of a runtime into staging.
+# Fetches a runtime's archive into staging.
 #
 # Uses ../trees/staged-files.sh
 # Uses fetch-url.sh
-# Needs archive: the name of the file in the staging folder
-# Needs sha256: of the archive
-# Needs url: the source of the archive
+# Needs archive: the file's name in the staging folder
+# Needs sha256: the archive's sha256
+# Needs url: the archive's URL
 # Prints: nothing; fails with disk-full, fetch-failed, wrong-size, wrong-digest
 t=$staging
 got() {

@@ -1,19 +1,19 @@
 # Fetches every file of a model into staging.
 #
-# From a folder of this node, a clone takes neither time nor space if the file system supports clones. cp(1) of macOS: -c
-# clones, and copies if it cannot.
+# Files in a folder on this node are cloned, which takes neither time nor space if the file system supports clones.
+# cp(1) of macOS: -c clones, and copies if it cannot.
 #
-# If other Macs take part, this one serves what it has, and gets the files from them if `receives` is set. Without a folder
-# and a server, they are the only source.
+# If other Macs take part, this one serves what it has, and gets the files from them if `receives` is set. Without a
+# folder or a server, the other Macs are the only source.
 #
 # Uses ../trees/staged-files.sh
 # Uses fetch-url.sh
 # Uses ../peers/receive-files.sh
-# Needs base: the address that file names are added to; empty for a folder
-# Needs folder: the folder of this node with the files; empty for a server
+# Needs base: the URL that file names are added to; empty for a folder
+# Needs folder: the folder on this node with the files; empty for a server
 # Needs withheld: 1 if the server wants a token that this job does not have; empty otherwise
 # Needs receives: 1 to get the files from other Macs; empty for a Mac that only serves them
-# Words: path, sha256, size, and name at the source, of each file
+# Words: each file's path, sha256, size and name at the source
 # Prints: nothing; fails with disk-full, fetch-failed, copy, wrong-size, wrong-digest, peer-failed, token-needed, no-peer
 copied() {
   [ -n "$folder" ] || failed no-peer "no other Mac has the right bytes of $2"

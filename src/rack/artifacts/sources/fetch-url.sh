@@ -1,38 +1,38 @@
-# `file PATH DIGEST SIZE SOURCE` fetches one file of `$t`. It is a part until its size and sha256 are right, and only then
-# gets its name. A wrong file is fetched once more from its first byte. A file that was compared before an interruption
-# is not compared again. The script that uses this defines `got PART SOURCE`, which gets the bytes. `room` fails if the
-# disk is too small for the rest of `total`.
+# `file PATH DIGEST SIZE SOURCE` fetches one file into `$t`. The file's name ends in `.part` until its size and sha256
+# are right. A file with the wrong digest or size is fetched once more from the start. A file that was compared before
+# an interruption is not compared again. The calling script defines `got PART SOURCE`, which gets the bytes. `room`
+# fails if the disk is too small for the rest of `total`.
 #
-# `fetched PART URL SIZE` gets the bytes from a server. A part continues where it ends; a server that cannot do that sends
-# the whole file again. If an account is named, curl runs as that account with access only to a pipe, and root reads the
-# received bytes only to store and compare them. curl(1): exits 33 and 36 mean that it cannot resume, 63 that the answer
-# is too large, 1 a protocol that it may not use; -q ignores the settings of its account; --proto-redir limits redirects.
-# The token is in no argument, variable of the environment or file: curl reads its configuration from standard input, and
-# sends the header to no other host.
+# `fetched PART URL SIZE` gets the bytes from a server. The download resumes where a part ends; a server that cannot
+# resume sends the whole file again. If an account is named, curl runs as that account with access only to a pipe, and
+# root reads the received bytes only to store and compare them. curl(1): exits 33 and 36 mean that it cannot resume, 63
+# that the answer is too large, 1 that it may not use the protocol; -q ignores the account's settings; --proto-redir
+# limits redirects. The token is in no argument, environment variable or file: curl reads its configuration from
+# standard input, and sends the header to no other host.
 #
-# The size of every file is known before. head(1) stores one byte more than is missing at most, so that a server cannot
-# fill the disk. curl itself refuses an announced length that is larger than the file; some KiB more are allowed, because
-# older versions also apply the limit to the bodies of redirects.
+# Every file's size is known beforehand. head(1) stores at most one byte more than is missing, so that a server cannot
+# fill the disk. curl itself refuses an announced length that is larger than the file; some KiB more are allowed,
+# because older versions also apply the limit to redirects' bodies.
 #
-# A server that sends less than 1 KiB per second for a minute, or three answers with less than 64 KiB together, has
-# failed.
+# A server that sends less than 1 KiB per second for a minute, or sends three answers with less than 64 KiB in total,
+# counts as failed.
 #
-# After each answer, curl prints its status, the number of redirects and the `RateLimit` header (curl 7.84 and later).
-# 401, 403 and 404 of the server itself are final; 403 after a redirect means that a signed address has expired, so the
-# server is asked again. After 429, the script waits as long as the header says (`t=52` is 52 seconds), for each file half
-# an hour altogether at most.
+# After each response, curl prints its status, the number of redirects and the `RateLimit` header (curl 7.84 and later).
+# 401, 403 and 404 from the server itself are final. 403 after a redirect means that a signed URL has expired, so the
+# server is asked again. After 429, the script waits as long as the header asks (`t=52` means 52 seconds), but at most
+# half an hour in total per file.
 #
-# Outside the job's hours, nothing is requested. A download stops when they end, and continues when they begin again. One
-# curl runs for an hour at most, because the clock may be changed meanwhile.
+# Outside the job's hours, nothing is requested. A download stops when the hours end and resumes when they begin again.
+# Each curl runs for at most an hour, because the clock may be changed meanwhile.
 #
 # Uses ../trees/staged-files.sh
 # Uses ../../../node/shell/refuse-root.sh
 # Uses ../../../node/shell/download-hours.sh
 # Needs account: the account that runs curl and must not be able to become root; empty for root
 # Needs protocols: the protocols that curl may use
-# Needs volume: the volume of the staging folder
-# Needs receives: 1 if other files were received from other Macs, and are not counted as kept
-# Needs rate: the most bytes per second; empty for no limit
+# Needs volume: the staging folder's volume
+# Needs receives: 1 if other files came from other Macs and are not counted as kept
+# Needs rate: the maximum number of bytes per second; empty for no limit
 # Needs secret: 1 if the first line of standard input is a token for the server
 # Prints: nothing; fails with disk-full, fetch-failed, fetch-refused, wrong-size, wrong-digest
 watch() {
@@ -64,7 +64,7 @@ fetched() {
   k=0 b=0 pauses=0
   while :; do
     size "$1"
-    # Bytes that arrived show that the server works, so the tries begin again.
+    # New bytes show that the server works, so the count of attempts starts again.
     if came; then k=0 b=$n; fi
     ! await_hours || k=0
     x=$({ {
@@ -127,11 +127,11 @@ file() {
     had=$n
     kept=$((kept + had))
     activity receiving
-    # Files from 16 MiB on show their progress while they come.
+    # Files of 16 MiB or more show their progress while they arrive.
     [ "$3" -lt 16777216 ] || watch "$g"
     [ "$n" -eq "$3" ] || got "$g" "$4" "$3"
     [ "$3" -lt 16777216 ] || unwatch
-    # The account may still write to a file that it has open, so only root's copy is compared and published.
+    # The account may still be writing to a file that it has open, so only root's copy is compared and published.
     if [ -n "$account" ]; then
       must copy "$R/bin/cp" -c "$g" "$g.own"
       must mv "$R/bin/mv" -f "$g.own" "$g"

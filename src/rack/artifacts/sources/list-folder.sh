@@ -1,11 +1,11 @@
-# Lists the files of a folder in the job's file `list`. A line has the SHA-256, the state and the path of a file; the state
-# is its device, inode, size, time of the last write and time of the last change. A file whose state is in the list of an
-# earlier run is not read again. Names that begin with a dot are left out; links to files are followed. Reading begins
-# two seconds after the first check, so that every later write changes the state.
+# Lists a folder's files in the job's file `list`. Each line contains a file's SHA-256, state and path; the state
+# consists of its device, inode, size, last write time and last change time. A file whose state is in an earlier run's
+# list is not read again. Names that begin with a dot are left out; links to files are followed. Reading begins two
+# seconds after the states are noted, so that every later write changes a state.
 #
 # Uses ../../../node/shell/sha256.sh
 # Needs folder: the folder
-# Needs most: the largest number of files
+# Needs most: the maximum number of files
 # Prints: nothing; fails with no-source, being-written, not-a-file, odd-name, too-many-files, find, shasum
 states() {
   "$R/usr/bin/find" "$folder/." '(' -name '.?*' -prune ')' -o ! -type d -exec "$R/usr/bin/stat" -L -f '%d %i %z %m %c %N' '{}' + >"$1" 2>"$d/problem" || failed find "$("$R/usr/bin/head" -n 1 "$d/problem")"

@@ -1,9 +1,9 @@
-# Compares every staged file that the controller has sent, at a time when only root can change it. Wrong files are
+# Compares every staged file that the controller has sent, at a time when only root can change the file. Wrong files are
 # deleted, so that they are sent again; the others are kept. If other Macs take part, this one serves the files to them.
 #
 # Uses ../peers/arriving-files.sh
 # Uses ../trees/staged-files.sh
-# Words: path, sha256 and size of each file
+# Words: each file's path, sha256 and size
 # Prints: nothing; fails with not-arriving, and with wrong-digest and the first wrong file
 w=''
 while [ "$#" -gt 0 ]; do

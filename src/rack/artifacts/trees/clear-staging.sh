@@ -1,11 +1,11 @@
-# Removes staging folders and job folders that are no longer needed, together with what uv was building for a staging
-# folder. A running job keeps its own folder and the tree that it works on. A staging folder is renamed away before its
-# files are deleted. Where no job exchanges a model any more, other Macs can no longer log in for it.
+# Removes staging folders and job folders that are no longer needed, together with uv's unfinished builds for these
+# staging folders. A running job keeps its own folder and the tree that it works on. A staging folder is renamed before
+# its files are deleted. Once no job exchanges a model, other Macs can no longer log in for it.
 #
 # Uses ../../../node/shell/job-folders.sh
 # Uses ../peers/exchange-keys.sh
-# Needs opt: the folder of all runtimes and models
-# Words: names of staging folders, and keys of jobs
+# Needs opt: the folder with all runtimes and models
+# Words: names of staging folders, and job keys
 # Prints: @changed or @unchanged
 stagings=$opt/staging
 y=''

@@ -1,10 +1,10 @@
-# Creates the staging folder of a tree, writable for the SSH user. Its contents are kept. A verified tree remains
-# unchanged, and the user cannot change it. The mark of an older version is removed: its bytes may have been lost with the
-# power, so the job verifies the tree once more.
+# Creates a tree's staging folder, which the SSH user can write to. Existing contents are kept. A verified tree remains
+# unchanged, and the user cannot change it. An older version's mark is removed: the tree's bytes may have been lost in a
+# power failure, so the job verifies the tree once more.
 #
-# Needs staging: the folder for everything that making the tree needs
-# Needs digest: of the tree
-# Needs user: the owner of the folder; empty for the user who called sudo
+# Needs staging: the tree's staging folder
+# Needs digest: the tree's digest
+# Needs user: the folder's owner; empty for the user who called sudo
 # Prints: @changed or @unchanged
 if [ -e "$staging/verified" ] && [ -d "$staging/tree" ]; then
   IFS= read -r x <"$staging/verified"

@@ -1,5 +1,5 @@
-# Publishes a staged tree by one rename, so that it appears whole or not at all. Only a tree that a job has verified is
-# published, and every file of it survives a power loss before the seal is written. An intact published tree is kept. A
+# Publishes a staged tree with a single rename, so that it appears whole or not at all. Only a tree that a job has
+# verified is published, and all its files are flushed before the seal is written. An intact published tree is kept. A
 # changed tree is moved away first; its files are deleted after the new tree is in place. The tree's staging files and
 # jobs are also removed.
 #
@@ -7,10 +7,10 @@
 # Uses ../peers/exchange-keys.sh
 # Uses ../../../node/shell/job-folders.sh
 # Uses ../../../node/shell/flush.sh
-# Needs staging: the folder for everything that making the tree needs
-# Needs published: the final folder of the tree
-# Needs digest: of the tree
-# Needs is_model: 1 if the seal records the bytes of all files; the other lines of a runtime's seal are its packages
+# Needs staging: the tree's staging folder
+# Needs published: the tree's final folder
+# Needs digest: the tree's digest
+# Needs is_model: 1 if the seal records the total size of all files; a runtime's seal lists its packages instead
 # Words: the keys of the jobs that made it
 # Prints: @changed or @unchanged; fails with not-verified, read, not-intact
 stagings=${staging%/*}
@@ -29,7 +29,7 @@ if [ "${x% flushed}" != "$digest" ] || [ ! -d "$staging/tree" ]; then
   failed not-verified 'the staged tree has not been verified'
 fi
 "$R/bin/rm" -rf "$stagings/.replaced"-* "$stagings/.removed"-*
-# A job that an older version started, and that ended just now, has not flushed its tree.
+# A job that an older version started and that has just ended did not flush its tree.
 [ "$x" != "$digest" ] || flush_tree "$staging/tree"
 y=''
 if [ -e "$staging/libraries" ]; then

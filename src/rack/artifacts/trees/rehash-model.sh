@@ -1,13 +1,13 @@
 # Hashes every file of a published model. Files that were compared before an interruption and not changed since are not
-# read again. If a file is wrong, the seal is replaced with one that fits no tree and names the wrong files, so that the
-# model counts as changed and the next apply replaces it.
+# read again. If a file is wrong, the seal is replaced with a seal that matches no tree and lists the wrong files, so
+# that the model counts as changed and the next apply replaces it.
 #
 # Uses ../../../node/shell/flush.sh
 # Uses ../../../node/shell/sha256.sh
-# Needs published: the folder of the published model
-# Needs seal: the name of its seal
-# Needs total: the bytes of all files
-# Words: path, sha256 and size of each file
+# Needs published: the published model's folder
+# Needs seal: the seal's name
+# Needs total: the total size of all files in bytes
+# Words: each file's path, sha256 and size
 # Prints: nothing; fails with not-published, shasum, wrong-files
 if [ ! -d "$published" ] || [ -h "$published" ]; then failed not-published 'the model is not published'; fi
 must mkdir "$R/bin/mkdir" -p "$d/compared"

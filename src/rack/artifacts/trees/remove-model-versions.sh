@@ -1,11 +1,11 @@
-# Deletes versions of a model, each by the digits that name its folder. The seal goes first, so that after an
-# interruption the rest of a version is not intact, and the next run deletes it. A version whose path a process has in
-# its arguments stays, and so does everything outside the folder of models: links are never followed.
+# Deletes versions of a model, each given by the digits in its folder's name. The seal is deleted first, so that after
+# an interruption the rest of a version does not count as intact and the next run deletes it. A version is kept if a
+# process has its path in its arguments. Everything outside the models' folder is also kept: links are never followed.
 #
-# Needs models: the folder of all models
-# Needs versions: the folder of all versions of the model
-# Needs seal: the name of the seal
-# Words: the names of the folders
+# Needs models: the folder with all models
+# Needs versions: the folder with all versions of the model
+# Needs seal: the seal's name
+# Words: the folders' names
 # Prints: @changed or @unchanged; fails with odd-link, ps, in-use
 y=''
 for k in "$models" "$versions"; do

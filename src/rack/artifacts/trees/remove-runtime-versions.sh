@@ -1,9 +1,9 @@
-# Deletes versions of a runtime, each by the digits that name its folder; never the current one. A version is renamed
-# away before its files are deleted.
+# Deletes versions of a runtime, each given by the digits in its folder's name, but never the current one. A version is
+# renamed before its files are deleted.
 #
-# Needs versions: the folder of all versions of the runtime
-# Needs opt: the folder of all runtimes and models
-# Words: the names of the folders
+# Needs versions: the folder with all versions of the runtime
+# Needs opt: the folder with all runtimes and models
+# Words: the folders' names
 # Prints: @changed or @unchanged; fails with current-version
 y='' c=''
 [ ! -h "$versions/current" ] || c=$("$R/usr/bin/readlink" "$versions/current")

@@ -1,7 +1,7 @@
-# `count FOLDER` sets `n` to the number of entries of a tree that are not folders. `intact FOLDER DIGEST` checks a tree
+# `count FOLDER` sets `n` to the number of a tree's entries that are not folders. `intact FOLDER DIGEST` checks a tree
 # against its seal: the same digest, the same number of entries, and none changed after the seal was written. `seal
-# FOLDER DIGEST LINES` writes the seal after all other changes to the tree's files. A rename of the whole tree changes
-# only the parent folder.
+# FOLDER DIGEST LINES` writes the seal after all other changes to the tree's files. Renaming the whole tree changes only
+# the parent folder.
 #
 # Prints: nothing
 count() {

@@ -1,14 +1,14 @@
-# For jobs that compare files; creates their folder. `ischecked PATH DIGEST SIZE` shows whether a file was compared
-# before and not written since; `mark PATH DIGEST` flushes a file and records its comparison, because a mark must not
-# outlive the bytes if the power fails; `checked PATH DIGEST SIZE` also counts its bytes. Marks of older versions are
-# empty and do not count. `listed` writes the list of the files that passed, which is published with them. `compare FILE
-# DIGEST SIZE` compares a file; `size FILE` sets `n` to its size, or to 0 if it is missing. `only` removes everything that
-# is not listed: remains of an earlier attempt, and links.
+# For jobs that compare files; creates the folders that they need. `ischecked PATH DIGEST SIZE` tests whether a file was
+# compared before and not written to since. `mark PATH DIGEST` flushes a file before it records the comparison, because
+# this mark must not outlive the bytes in a power failure; `checked PATH DIGEST SIZE` also counts the file's bytes.
+# Marks from older versions are empty and do not count. `listed` writes the list of files that passed, which is
+# published with them. `compare FILE DIGEST SIZE` compares a file; `size FILE` sets `n` to its size, or to 0 if it is
+# missing. `only` removes everything that is not listed: remains of an earlier attempt, and links.
 #
 # Uses staged-tree.sh
 # Uses ../../../node/shell/sha256.sh
 # Needs paths: the paths of all files, one per line
-# Needs total: the bytes of all files
+# Needs total: the total size of all files in bytes
 # Prints: nothing
 t=$staging/tree
 done=0 list=''

@@ -1,12 +1,13 @@
-# `owned FOLDER` gives a folder to root and checks the result: on a volume that ignores owners, chown succeeds without a
-# change, and the account could still write what is compared next. The owner to expect is that of the job's own script,
-# which is root, or in a rehearsal the only account. `whole` completes a tree: everything in it belongs to root, every
-# account can read it, no program in it runs as a different account, and it survives a power loss. `publish-tree` requires
-# its mark that the tree was compared and flushed. find(1): -user also takes a number.
+# `owned FOLDER` gives a folder to root and checks the result: on a volume that ignores owners, chown succeeds without
+# changing anything, and the account could still write to the files that are compared next. The expected owner is the
+# owner of the job's script: root, or in a rehearsal the only account. `whole` completes a tree: everything in it
+# belongs to root, every account can read it, no program in it runs as a different account, and it survives a power
+# loss. `whole` then marks the tree as compared and flushed, which `publish-tree` requires. find(1): -user also takes a
+# number.
 #
 # Uses ../../../node/shell/flush.sh
-# Needs staging: the folder for everything that making the tree needs
-# Needs digest: of the tree
+# Needs staging: the tree's staging folder
+# Needs digest: the tree's digest
 # Prints: nothing
 owned() {
   must chown "$R/usr/sbin/chown" -R root:wheel "$1"

@@ -1,16 +1,17 @@
-# `arm FOLDER` installs the daemon that rolls back a network change, makes the folder the pending transaction, waits until
-# the keeper is idle, starts the daemon, whose time begins then, and waits until it runs. If one of these fails, nothing is
-# pending. `disarm` removes the daemon. Only the process that claimed the transaction may call it, because the daemon may
-# have claimed it first. `unarm` gives up a transaction under which nothing was changed. `plist` prints the daemon's
-# property list, with the script's root prefix. `drop_outdated` deletes the keeper's data if the change in `$rb/confirmed`
-# made it outdated; only the process that won the rename may decide that. Until the data is deleted, the mark stops the
-# keeper. If a run dies here, the next change or the keeper itself deletes the data.
+# `arm FOLDER` installs the daemon that rolls back a network change, makes FOLDER the pending transaction, waits until
+# the keeper is idle, starts the daemon (its time limit begins then), and waits until it runs. If any of this fails,
+# nothing is pending. `disarm` removes the daemon. Only the process that claimed the transaction may call `disarm`,
+# because the daemon may have claimed the transaction first. `unarm` abandons a transaction that changed nothing.
+# `plist` prints the daemon's property list, with the script's root prefix. `drop_outdated` deletes the keeper's data if
+# the change in `$rb/confirmed` made it outdated; only the process that won the rename may decide that. Until the data
+# is deleted, the mark stops the keeper. If a run dies here, the next change or the keeper itself deletes the data.
 #
 # Uses transaction.sh
 # Uses quiet.sh
-# Needs roll: the text of the daemon
-# Needs transaction_plist: the path of its property list, which exists only while a change waits for its confirmation
-# Needs keeper_data: the file with the keeper's data
+# Needs roll: the daemon's text
+# Needs transaction_plist: the path of the daemon's property list, which exists only while a change waits for its
+# confirmation
+# Needs keeper_data: the keeper's data file
 # Needs outdated_mark: the mark in the confirmed change that this data is outdated
 # Prints: nothing; fails with not-armed, transaction-pending, launchctl
 tag() {

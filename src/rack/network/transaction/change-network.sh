@@ -8,8 +8,8 @@
 # Uses arm.sh
 # Uses ../../../node/shell/network-setup.sh
 # Needs restore: the script that restores the saved settings
-# Needs known: the lines about the transaction for its file `about`
-# Prints: what the change prints; fails with transaction-pending
+# Needs known: the lines of the transaction's file `about` that the run knows
+# Prints: the change's output; fails with transaction-pending
 if [ -e "$rb/pending" ] || [ -e "$rb/rolling" ]; then
   failed transaction-pending 'a previous network change must be settled first'
 fi

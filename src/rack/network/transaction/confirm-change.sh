@@ -4,7 +4,7 @@
 # the saved settings.
 #
 # Uses arm.sh
-# Needs transaction: its run, token and step, separated by blanks
+# Needs transaction: the change's run, token and step, separated by spaces
 # Prints: @changed or @unchanged; fails with rolling-back, rolled-back, no-transaction
 isours() {
   about "$1" && [ "$ar $at $as" = "$transaction" ]

@@ -1,10 +1,10 @@
-# `quiet` waits until no round of the keeper is running; a later round finds the pending change. It checks ten times per
-# second, because a round takes one or two seconds. It kills a round that hangs. It fails if a round is still running, or
-# if launchd does not answer.
+# `quiet` waits until no keeper round is running; a later round finds the pending change. It checks ten times per
+# second, because a round takes one or two seconds. It kills a round that hangs. It fails if a round is still running,
+# or if launchd does not answer.
 #
 # Uses ../../../node/shell/service.sh
-# Needs keeper_label: the label of the keeper's service
-# Needs keeper_plist: its property list
+# Needs keeper_label: the label of the keeper service
+# Needs keeper_plist: the keeper's property list
 # Prints: nothing
 quiet() {
   [ -e "$keeper_plist" ] || return 0

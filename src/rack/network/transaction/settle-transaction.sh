@@ -18,7 +18,7 @@ while ismeant "$rb/pending" || ismeant "$rb/rolling"; do
   elif ismeant "$rb/rolling"; then
     dead=$((dead + 1))
     ! isalive "$ap" || dead=0
-    # A process that has just claimed the transaction may not have written its number yet.
+    # A process that has just claimed the transaction may not have written its process ID yet.
     if [ "$dead" -gt 4 ]; then
       putback
       disarm

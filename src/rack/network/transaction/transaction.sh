@@ -1,12 +1,12 @@
-# A network change that waits for its confirmation is the folder `pending` below `$rb`. The process that ends the change
-# renames the folder, and a rename has one winner: `confirmed` if the run connected again, `rolling` while the saved
-# settings are restored, `rolled` afterwards.
+# While a network change waits for its confirmation, it is stored in the folder `pending` in `$rb`. To end the change, a
+# process renames this folder, because only one process's rename can succeed: to `confirmed` if the run connected again,
+# to `rolling` while the saved settings are restored, and to `rolled` afterwards.
 #
-# `about FOLDER` reads a transaction: `ar` run, `at` token, `as` step, `ab` boot session, `ap` the process that works on it,
-# `aw` its words for the history. `claim FROM TO` renames for one winner. `ischanging` tests whether the changing script
-# still runs. This text is part of a program stored on nodes.
+# `about FOLDER` reads a transaction: `ar` run, `at` token, `as` step, `ab` boot session, `ap` the process that works on
+# it, `aw` its words for the history. `claim FROM TO` renames a folder and succeeds for only one process. `ischanging`
+# tests whether the script that changes the network is still running. This text is part of a program stored on nodes.
 #
-# Needs rb: the folder of network changes
+# Needs rb: the folder for network changes
 # Prints: nothing
 about() {
   ar='' at='' as='' ab='' ap='' aw='' an=''

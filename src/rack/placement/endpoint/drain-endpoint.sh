@@ -1,15 +1,15 @@
-# Waits until the gateway has no request in flight for a placement, or until the time expires. `left=` gives the number
-# that remains, or `unknown`; `curl=` then gives curl's last exit code. Without an answer from the gateway, the number
-# is known to be 0 only if nothing listens on its port and it has no process. Another program on the port, such as a
-# runtime without a gateway so far, never gives a number, so it is not asked again. curl(1): exit 7 is a refused
-# connection.
+# Waits until the gateway has no request in flight for a placement, or until the time expires. `left=` is the number of
+# remaining requests, or `unknown`; `curl=` is then curl's last exit code. Without an answer from the gateway, the
+# number is known to be 0 only if nothing listens on its port and it has no process. Another program on the port, such
+# as a runtime that has had no gateway so far, never returns a number, so it is not asked again. curl(1): exit 7 is a
+# refused connection.
 #
 # Needs label: the gateway's launchd label
-# Needs in_flight_url: where the gateway reports its requests in flight
-# Needs own: the file with the secret that it wants as a header
+# Needs in_flight_url: the URL where the gateway reports its requests in flight
+# Needs own: the file with the secret that the gateway expects as a header
 # Needs looks: the number of checks, four per second
 # Prints: left=COUNT, curl=EXIT; @changed
-# `isgone` shows whether a gateway that refuses connections has no process either; an unclear answer of launchd counts
+# `isgone` tests whether a gateway that refuses connections also has no process; an unclear answer from launchd counts
 # as no.
 isgone() {
   o=$("$R/bin/launchctl" print "system/$label" 2>&1) || {

@@ -1,22 +1,22 @@
-# Makes launchd load a gateway whose files were written before, and waits for its process and for its answer on its
-# port. It does not wait for the answer while a rank has that port, which this run will move. launchctl(1): `enable`
-# undoes a `disable`, which outlives bootstraps.
+# Makes launchd load a gateway whose files already exist, and waits until it has a process and answers on its port. It
+# does not wait for an answer if the port still belongs to a rank that this run will move. launchctl(1): `enable` undoes
+# a `disable`, which outlives bootstraps.
 #
 # Uses ../../../node/shell/refuse-root.sh
 # Uses ../../../node/shell/load-service.sh
 # Uses ../../../node/shell/own-log.sh
-# Needs plist: its property list
-# Needs user: its account, which owns its log and its counts; empty for the user who called sudo
+# Needs plist: the gateway's property list
+# Needs user: the gateway's account, which owns its log and its counts; empty for the user who called sudo
 # Needs reload: 1 to unload it first, which stops the gateway gracefully
-# Needs closed: the folder of closed placements
-# Needs counts: the folder of its counts
-# Needs log: its log
-# Needs own: the file with the secret of the node, which the ssh user and the gateway can read
+# Needs closed: the folder for closed placements
+# Needs counts: the folder for its counts
+# Needs log: the gateway's log
+# Needs own: the file with the node's secret, which the ssh user and the gateway can read
 # Needs own_header: the header with that secret
-# Needs port: the port that it listens on
-# Needs status_url: where it reports its placements; empty while its port is taken
-# Needs status_start: the beginning of its report
-# Words: the key file and the file of replicas, each with its seal, of each placement that it no longer serves
+# Needs port: the port that the gateway listens on
+# Needs status_url: the URL where it reports its placements; empty while the port is taken
+# Needs status_start: how its report begins
+# Words: for each placement that it no longer serves, the key file and the replica file, each with its seal
 # Prints: @changed or @unchanged; fails with no-gateway, gateway, not-listening
 [ -e "$plist" ] || failed no-gateway "there is no $plist"
 owner=${user:-${SUDO_USER:-root}}
@@ -50,7 +50,7 @@ END { print r != "" ? r : c }')
   fi
   "$R/bin/sleep" 0.1
 done
-# The gateway must answer on the port, which it cannot while another program listens there. Checks twice a second.
+# The gateway must answer on the port, but it cannot while another program listens there. Checks twice a second.
 n=0
 while [ -n "$status_url" ]; do
   x=$("$R/usr/bin/curl" -q -s --noproxy '*' -m 2 -H "@$own" "$status_url")

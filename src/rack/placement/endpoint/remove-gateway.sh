@@ -1,8 +1,8 @@
-# Makes launchd unload a gateway, which stops it gracefully, and removes its files and their seals.
+# Makes launchd unload a gateway, which then shuts down gracefully, and removes its files and their seals.
 #
 # Uses ../../../node/shell/forget-service.sh
-# Needs gateways: the folder of all gateways, removed with the last one
-# Words: its files and folders
+# Needs gateways: the folder with all gateways, removed with the last one
+# Words: the gateway's files and folders
 # Prints: @changed or @unchanged
 forget_service "$@"
 "$R/bin/rmdir" "$gateways" 2>/dev/null

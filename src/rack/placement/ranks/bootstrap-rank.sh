@@ -1,10 +1,10 @@
-# Makes a rank ready to start, and starts nothing: writes its log, record and request, then runs `launchctl bootstrap`
-# on its service file, which must exist. The log belongs to the rank's account. The count of starts in this boot session
-# survives all generations. If launchd already has the service, it is unloaded first, unless it is running: then the
-# caller has to stop it. launchctl(1): `enable` undoes a `disable`, which outlives bootstraps; bootstrap exits with 5 if
-# the service is loaded.
+# Prepares a rank without starting it: writes its log, record and request, then runs `launchctl bootstrap` on its
+# service file, which must exist. The log belongs to the rank's account. The count of starts in this boot session is
+# kept across generations. If launchd already has the service, the script unloads it first; if the service is running,
+# it fails, because the caller must stop it. launchctl(1): `enable` undoes a `disable`, which outlives bootstraps;
+# bootstrap exits with 5 if the service is loaded.
 #
-# Lasting folders belong to the account that wrote them. After a change of account they are created from scratch,
+# Lasting folders belong to the account that wrote them. After the account changes, they are created from scratch,
 # because root never hands over a folder that another account could fill with links.
 #
 # Uses ../../../node/shell/service.sh
@@ -16,15 +16,14 @@
 # Needs plist: the service file
 # Needs log: the log that launchd appends to
 # Needs most_log_bytes: the size above which a log is rotated
-# Needs record: the lines of the record except the two that count starts
-# Needs request: the body of the request for one token
+# Needs record: the record's lines, except the two that count starts
+# Needs request: the body of a request for one token
 # Needs user: the rank's account; empty for the user who called sudo
 # Needs home: the home of a meshwright account
-# Needs temporary: the account's folder instead of /tmp
+# Needs temporary: the account's replacement for /tmp
 # Needs job: the key of the job that prepared the rank; empty if there is none
-# Words: three for each name below its folder `files`: `file NAME ''`, which exists already, `link NAME TO`, `folder
-# NAME ''`,
-#   which is created from scratch, `lasting NAME ''`, a folder that stays, or `prepared NAME ''`, which a job has made
+# Words: three for each name in its folder `files`: `file NAME ''` (already exists), `link NAME TO`, `folder NAME ''`
+#   (created from scratch), `lasting NAME ''` (a folder that is kept), or `prepared NAME ''` (made by a job)
 # Prints: @changed or @unchanged; fails with no-service-file, still-running, not-prepared
 d=$folder
 owner=${user:-${SUDO_USER:-root}}
@@ -75,7 +74,7 @@ if look; then
 fi
 refuse_marked
 must mkdir "$R/bin/mkdir" -p "$d" "${log%/*}"
-# Nothing is running now, so a log that is too long can be shortened.
+# Nothing is running now, so a log that is too large can be rotated.
 ownlog "$log" "$user"
 if [ "$("$R/usr/bin/stat" -f %z "$log")" -gt "$most_log_bytes" ]; then
   must mv "$R/bin/mv" -f "$log" "$log.1"

@@ -1,25 +1,26 @@
-# Starts a rank that was made ready, unless its account can become root; a running rank is left unchanged. The start is
-# counted first, so that a start with an unknown outcome counts too. The process ID is stored with the start time of the
-# process, by which a later stop recognizes it.
+# Starts a ready rank, unless its account can become root; leaves a running rank unchanged. The start is counted first,
+# so that a start with an unknown outcome counts too. The process ID is stored with the process's start time, so that a
+# later stop recognizes the process.
 #
-# The start mark records the start deadline, the log offset, the previous transport if it differed from the file, what
-# the start takes of each device, the earlier boot session in which the previous start failed, and the wired limit of
-# the GPU, to which the log's statements about memory apply.
+# The start mark records the start deadline, the log offset, the previous transport if it differed from the file, how
+# many slots of each device the start takes, the earlier boot session in which the previous start failed, and the GPU's
+# wired limit, which the log's messages about memory depend on.
 #
 # Uses ../../../node/shell/service.sh
 # Uses ../../../node/shell/wired-memory.sh
 # Uses ../../../node/shell/refuse-root.sh
 # Needs folder: the rank's folder, with its record
-# Needs generation: the generation of the prepared record
+# Needs generation: the prepared record's generation
 # Needs user: the rank's account; empty for the user who called sudo
 # Needs log: the log that launchd appends to
 # Needs transport: rdma, or a different transport
-# Needs takes: what a start over RDMA takes of each device
+# Needs takes: how many slots of each device a start over RDMA takes
 # Needs seconds: the start deadline
-# Needs last_talked: the transport of the previous start, if it differed from the file
+# Needs last_talked: the previous start's transport, if it differed from the file
 # Prints: @changed or @unchanged; fails with no-record, other-generation, not-loaded, ended-at-once
 d=$folder
-# Counts what a start over RDMA takes, in a file on the node that stays when a placement is removed.
+# Counts the slots that a start over RDMA takes. The count is in a file on the node that stays when a placement is
+# removed.
 count_start() {
   m='' k=0
   [ ! -e "$b/rdma-starts" ] || while IFS= read -r x; do

@@ -1,10 +1,10 @@
-# Removes everything of a rank that is not running: service, service file with its seal, record and logs.
+# Removes a rank that is not running: its service, service file, seal, record and logs.
 #
 # Uses ../../../node/shell/service.sh
 # Uses ../../../node/shell/remove-files.sh
 # Uses ../../../node/shell/end-preparations.sh
 # Needs folder: the placement's folder
-# Words: files and folders of the rank
+# Words: the rank's files and folders
 # Prints: @changed or @unchanged; fails with still-running
 y=
 if look; then

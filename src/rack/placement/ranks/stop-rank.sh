@@ -1,23 +1,23 @@
-# Stops a rank: SIGINT if asked, SIGTERM, a grace period, a stack sample, SIGKILL for all remaining processes, bootout,
-# and a check of the wired memory. It succeeds only when no process of the rank is left. It prints how the rank ended:
-# `ended=clean`; `ended=killed`, with the name of the sample in `sample=`; `ended=reboot-mark` if more memory stays
-# wired than before any rank ran, which is also marked on the node; `ended=unknown` if the rank exited on its own and
-# its memory is unknown. If a process survives SIGKILL, the kernel holds it, and only a restart of the Mac helps. That
-# is a failure unless this restart follows: then it prints `ended=reboot-mark`, with the process IDs in `processes=`. A
-# missing rank counts as stopped.
+# Stops a rank: SIGINT if requested, SIGTERM, a grace period, a stack sample, SIGKILL for all remaining processes,
+# bootout, and a check of the wired memory. It succeeds only when no process of the rank is left. It prints how the rank
+# ended: `ended=clean`; `ended=killed`, with the sample's name in `sample=`; `ended=reboot-mark` if more memory stays
+# wired than before any rank ran (the node is then marked, too); `ended=unknown` if the rank exited on its own and its
+# memory is unknown. If a process survives SIGKILL, the kernel holds it, and only a restart of the Mac helps. That is a
+# failure unless this restart comes next; in that case, the script prints `ended=reboot-mark`, with the process IDs in
+# `processes=`. A missing rank counts as stopped.
 #
 # Uses ../../../node/shell/service.sh
 # Uses ../../../node/shell/wired-memory.sh
 # Needs folder: the rank's folder, with its record
-# Needs interrupt: the number of checks after SIGINT, four per second; some programs exit in order only on SIGINT; 0 for
-# no SIGINT
+# Needs interrupt: the number of checks after SIGINT, four per second, or 0 to send no SIGINT; some programs exit
+# cleanly only on SIGINT
 # Needs grace: the number of checks after SIGTERM
 # Needs before_reboot: 1 if a restart of the Mac follows
-# Needs outcome: the outcome for the mark of the last start: served, hung or failed; empty to record none
+# Needs outcome: the outcome to record in the last start's mark: served, hung or failed; empty to record none
 # Prints: how it ended; @changed or @unchanged; fails with reboot-mark
 d=$folder
-# `family` replaces the processes in `F` by all living ones that are in `F`, descend from one in `F`, or share its group.
-# Zombies do not count.
+# `family` replaces `F` with all living processes that are in `F`, descend from a process in `F`, or share a group with
+# one. Zombies do not count.
 family() {
   F=$("$R/bin/ps" -ax -o pid= -o ppid= -o pgid= -o stat= | "$R/usr/bin/awk" -v "seeds=$F" 'BEGIN { n = split(seeds, s, " "); for (i = 1; i <= n; i++) f[s[i]] = 1 }
 { parent[$1] = $2; group[$1] = $3; dead[$1] = $4 ~ /^Z/ }
@@ -29,8 +29,8 @@ END {
   for (p in parent) if ((p in f) && !dead[p]) printf "%s ", p
 }')
 }
-# Finds the process of the last start if launchd has forgotten it, by its number and its start time. If that process has
-# exited, finds its group, whose number stays in use while the group has members.
+# If launchd has forgotten the last start's process, finds it by its ID and start time. If that process has exited,
+# finds its group, whose ID stays in use while the group has members.
 noted() {
   [ -e "$d/process" ] || return 0
   u='' q='' t=''
@@ -42,7 +42,7 @@ noted() {
   x=$("$R/bin/ps" -o lstart= -p "$q")
   if [ -z "$x" ] || [ "$x" = "$t" ]; then F=$q; fi
 }
-# Whether the rank was started in this boot session and no stop has recorded the outcome.
+# Tests whether the rank was started in this boot session and no stop has recorded the outcome yet.
 started() {
   x=''
   [ -e "$d/start" ] || return 1
@@ -59,8 +59,8 @@ wait_for() {
   done
   [ -z "$F" ]
 }
-# Records where the threads of a process are before it is killed. `f` is the file, or empty if sample made none in time.
-# Removes the samples of much older starts. sample(1): `sample pid duration -file filename`
+# Records where a process's threads are before it is killed. `f` is the sample's path, or empty if `sample` wrote no
+# file in time. Removes the samples of much older starts. sample(1): `sample pid duration -file filename`
 sample_of() {
   g='' s=$b/log/sample-${d##*/}
   [ ! -e "$d/record" ] || while IFS= read -r y; do
@@ -86,9 +86,9 @@ sample_of() {
   wait "$q" 2>/dev/null
   [ -s "$f" ] || f=''
 }
-# Adds the outcome to the mark of the last start, once. A rank that served and exited cleanly has released its device
-# slots, so the count is reduced: after the mark, because an interrupted stop may count one start too many but never one
-# too few.
+# Adds the outcome to the last start's mark, once. A rank that served and exited cleanly has released its device slots,
+# so the count is reduced. The mark is written first, because an interrupted stop may count one start too many but never
+# one too few.
 note_outcome() {
   [ -e "$d/start" ] || return 0
   i='' k=''

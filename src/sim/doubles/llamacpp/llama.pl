@@ -1,9 +1,10 @@
-# The double of llama.cpp: llama-server or, by its name, ggml-rpc-server. It accepts the options that meshwright passes
-# to the real programs, logs the same lines about workers and devices, and answers with hexadecimal digits that follow
-# from the model and the question.
+# The double of llama.cpp: llama-server or, depending on the program's name, ggml-rpc-server. It accepts the options
+# that meshwright passes to the real programs, logs the same lines about workers and devices, and answers with
+# hexadecimal digits derived from the model and the question.
 #
-# Like the real server, it connects to its workers at its start and exits when one of them is gone. While a cable carries
-# nothing, its clients wait. A worker serves one server at a time. USR1 makes it hang. @see tools/server and ggml/src/ggml-rpc of llama.cpp
+# Like the real server, it connects to its workers at startup, and exits when it loses one of them. While a cable
+# carries no data, clients wait. A worker serves one server at a time. USR1 makes the double hang. @see tools/server and
+# ggml/src/ggml-rpc of llama.cpp
 
 my $is_worker = $0 =~ /rpc-server$/;
 my %flags = map { $_ => 1 } $is_worker ? '--cache' : '--no-ui';
@@ -35,8 +36,8 @@ sub fail {
     exit $code;
 }
 
-# Uses RDMA if it is not disabled and a device of this Mac has the address or is at the other end of its cable;
-# otherwise silently uses TCP. A queue pair that cannot be connected is logged, and TCP is used, too.
+# Uses RDMA if it is not disabled and one of this Mac's devices has the address or is connected to it by a cable;
+# otherwise, silently uses TCP. If a queue pair cannot be connected, logs that and uses TCP.
 sub has_rdma {
     my ($address) = @_;
     my ($host) = $address =~ /^(.*):/;
@@ -46,7 +47,7 @@ sub has_rdma {
     return 0;
 }
 
-# Whether the way to an address carries: over RDMA, also its device at this end.
+# Whether data can reach an address; with RDMA, the device at this end must carry data, too.
 sub is_reached {
     my ($address, $is_rdma) = @_;
     return 0 unless defined place_of($address);
@@ -54,7 +55,7 @@ sub is_reached {
     return !$is_rdma || !grep { same_cable($_->{address}, $host) && $_->{far} eq '- -' } values %{ cables() };
 }
 
-# The two ends use RDMA only if both can.
+# The two ends use RDMA only if both of them can.
 sub agreed {
     my ($socket, $is_rdma) = @_;
     print {$socket} "$is_rdma\n";
@@ -81,7 +82,7 @@ sub work {
         print "RDMA(Apple/UC) activated: $option{'--host'}\n" if $is_rdma;
         while (defined(my $line = <$server>)) {
             sleep 3600 while $is_hung;
-            # On this machine, the connection remains open after a cable was pulled.
+            # On this machine, a connection stays open after its cable is pulled.
             Time::HiRes::sleep(0.1) until is_reached($address, $is_rdma);
             say_tcp() unless $is_rdma;
             print {$server} $line;
@@ -90,7 +91,7 @@ sub work {
     }
 }
 
-# Whether a worker still echoes on its connection; undefined if it has not answered within this many seconds.
+# Whether a worker still echoes on its connection; undefined if it does not answer within `limit` seconds.
 sub is_alive {
     my ($worker, $limit) = @_;
     return 0 unless $worker->{is_asked} || print { $worker->{socket} } "ping\n";
@@ -130,7 +131,7 @@ sub workers {
 
 sub unknown_type { fail(1, "error while handling argument \"--spec-type\": unknown speculative type: $_[0]") }
 
-# Opens a model like the real server, which reads the beginning of the file first.
+# Opens a model as the real server does: it first reads the beginning of the file.
 sub check_model {
     my ($model) = @_;
     open my $weights, '<:raw', $model or fail(1, "error: failed to open GGUF file '$model'");
@@ -138,7 +139,7 @@ sub check_model {
     $magic eq 'GGUF' or fail(1, "gguf_init_from_file: invalid magic characters in '$model'");
 }
 
-# Loads the drafter after the model. Like the real server, it uses the drafter only with `--spec-type`.
+# Loads the drafter after the model. Like the real server, uses the drafter only with `--spec-type`.
 sub load_drafter {
     my $drafter = $option{'--model-draft'} // return;
     print "common_speculative_init_result: loading draft model '$drafter'\n";

@@ -1,17 +1,17 @@
-# A double of Python with mlx and mlx-lm, from one rank's view. It is not Python, but accepts the arguments, variables
-# and files of an mlx rank, is as strict as JACCL, fails with the same messages, and hangs in the same cases. It runs as
-# `bin/python` in a venv that the double of uv created.
+# A double of Python with mlx and mlx-lm, as one rank uses them. It is not Python, but accepts an mlx rank's arguments,
+# variables and files, is as strict as JACCL, fails with the same messages, and hangs in the same cases. It runs as
+# `bin/python` in a venv created by the double of uv.
 #
 #   python -u rank.py jaccl|ring|alone SIZE [option of mlx_lm.server]...
 #   python -c 'the smallest program that uses the GPU'
 #
 # Rank 0 serves the OpenAI API on its port. A question becomes a digest that goes to every rank and comes back; each
-# rank mixes in the SHA-256 of its own model files. As in mlx_lm.server, /v1/models lists a cache. When a rank is lost
-# over JACCL, the others log nothing, answer nothing and ignore TERM, and /health still returns 200. USR1 makes a rank
-# hang in the same way. Since mlx-lm 0.32.0, a rank that lost its ring or cannot read its model logs the reason: rank 0
-# then returns 503 for /health and 404 for requests, and other ranks abort.
+# rank mixes in the SHA-256 of its own model files. As in mlx_lm.server, /v1/models lists the models in a cache. After a
+# rank is lost over JACCL, the others log nothing, answer nothing and ignore TERM, and /health still returns 200. USR1
+# makes a rank hang in the same way. Since mlx-lm 0.32.0, a rank that has lost its ring or cannot read its model logs
+# the reason; rank 0 then returns 503 for /health and 404 for requests, and the other ranks abort.
 #
-# MESHWRIGHT_CLOCK is the real duration of one second on the Mac.
+# MESHWRIGHT_CLOCK is the real duration of one simulated second.
 use Errno qw(EINTR);
 
 # A faster clock would not help, because processes on this machine need real time to start.
@@ -54,7 +54,7 @@ sub raise {
     exit 1;
 }
 
-# The arguments before those of the server. The file must exist, and must first request a strict group.
+# The arguments before the server's own. The file must exist and must first request a strict group.
 sub started_with {
     my ($flag, $file, @rest) = @_;
     $flag //= '';
@@ -72,12 +72,12 @@ sub started_with {
     return ($word, $count, @rest);
 }
 
-# Checks the packages of this program's venv. Returns the version of mlx-lm.
+# Checks the packages in this program's venv. Returns the mlx-lm version.
 sub has_packages {
     my ($venv) = $0 =~ m{^(.*)/bin/python[0-9.]*$} or raise("RuntimeError: $0 is not in a venv");
     open my $file, '<', "$venv/pyvenv.cfg" or raise("RuntimeError: $venv has no pyvenv.cfg");
     my ($home) = join('', <$file>) =~ /^home = (.*)$/m;
-    # Python's library is searched only there.
+    # Python looks for its library only there.
     defined $home && glob("\"$home\"/python3.*") && -x glob("\"$home\"/python3.*") or
         raise("Fatal Python error: Failed to import encodings module");
     my @found;
@@ -102,7 +102,7 @@ sub listener {
         // raise("RuntimeError: $tag Couldn't bind socket (error: 48)");
 }
 
-# Connects with this many tries and waits 1, 2, 4… seconds of the Mac after each, including the last one.
+# Tries to connect this many times, and waits 1, 2, 4… simulated seconds after each failure, including the last.
 sub connected {
     my ($tag, $address, $tries) = @_;
     my $wait = 1000;
@@ -149,7 +149,7 @@ sub line_from {
     return $1;
 }
 
-# Waits for one line from another rank. As in JACCL, the errno in the error is a leftover.
+# Waits for one line from another rank. As in JACCL, the errno in the error is stale.
 sub hear {
     my ($socket) = @_;
     my $line;
@@ -165,7 +165,7 @@ sub send_line {
     print {$socket} $json->encode($value), "\n";
 }
 
-# Rows with lists of devices: null means none, a name means one.
+# Rows of device lists: null means no device, a name means one.
 sub matrix {
     my $unset = 'RuntimeError: [jaccl] You need to provide via environment variables a rank (JACCL_RANK/MLX_RANK), a device '
         . 'file (JACCL_IBV_DEVICES/MLX_IBV_DEVICES) and a coordinator ip/port (JACCL_COORDINATOR/MLX_JACCL_COORDINATOR).';
@@ -204,8 +204,8 @@ sub is_ring {
     return $each > 0;
 }
 
-# Joins a group: meets the other ranks at the coordinator, opens a device per peer, and connects each device to its
-# peer.
+# Joins a group: meets the other ranks at the coordinator, opens the devices for each peer, and connects each device to
+# its peer.
 my $devices_of;
 sub jaccl {
     my ($lists, $coordinator, $is_ring) = matrix();
@@ -251,7 +251,7 @@ sub opened {
     return { device => $device, %$one };
 }
 
-# The data of every rank, by rank: rank 0 collects them and sends them to all.
+# Every rank's data, by rank: rank 0 collects the data and sends them to all ranks.
 sub gathered {
     my ($sockets, $mine, $count) = @_;
     if ($rank > 0) {
@@ -263,7 +263,8 @@ sub gathered {
     return \@all;
 }
 
-# A queue pair reaches the device at the other end of its cable. If that is the wrong device, it never gets an answer.
+# A queue pair reaches the device at the other end of its cable. If that is the wrong device, the queue pair never gets
+# an answer.
 sub compared {
     my ($mine, $theirs) = @_;
     for my $at (0 .. $#$mine) {
@@ -274,7 +275,7 @@ sub compared {
     }
 }
 
-# The addresses of each rank. Read once: an apply writes the file of the next start while this one still serves.
+# Each rank's addresses. Read only once, because an apply writes the next start's file while this rank still serves.
 my $hosts;
 sub hosts {
     return $hosts if defined $hosts;

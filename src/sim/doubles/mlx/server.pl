@@ -1,4 +1,4 @@
-# The server part of the Python double, which follows python.pl.
+# The server part of the Python double, appended to python.pl.
 
 # Parses the options like argparse, once the group is complete.
 sub options {
@@ -21,7 +21,8 @@ sub unused {
     exit 2;
 }
 
-# Whether all ports that this rank uses are still connected, or over sockets its address and that of the next rank.
+# Whether all ports that this rank uses are still connected; over sockets, whether its own and the next rank's address
+# can be reached.
 sub is_through {
     return 1 if $backend eq 'alone';
     if ($backend eq 'ring') {
@@ -44,7 +45,7 @@ sub mixed {
     return defined $model ? sha256_hex(join "\0", $digest, $rank, $model) : undef;
 }
 
-# From now on this rank is silent, but keeps running.
+# From now on, this rank is silent but keeps running.
 sub lose {
     my ($why) = @_;
     return if $is_hung || $is_dead;
@@ -57,7 +58,8 @@ sub lose {
     send_line($_, { hang => 1 }) for $backend eq 'jaccl' && $rank == 0 ? grep { $_->connected } @$links : ();
 }
 
-# The thread that loads the model and generates answers ends. Rank 0 keeps its server; other ranks wait for the thread.
+# Ends the thread that loads the model and generates answers. Rank 0 keeps its server running; other ranks wait for the
+# thread.
 sub end_thread {
     my ($error, $why) = @_;
     print STDERR logged_at(), " - ERROR - mlx_lm.server generation thread died: $why\nTraceback (most recent call last):\n",
@@ -76,7 +78,7 @@ sub logged_at {
     return sprintf '%d-%02d-%02d %02d:%02d:%02d,000', $year + 1900, $month + 1, $day, $h, $m, $s;
 }
 
-# Answers, and logs the request as Python's http.server does.
+# Answers a request, and logs it as Python's http.server does.
 sub reply {
     my ($client, $route, $status, $value) = @_;
     print STDERR '127.0.0.1 - - [', logged_at(), "] \"$route HTTP/1.1\" $status -\n";
@@ -119,7 +121,7 @@ sub read_links {
     }
 }
 
-# Handles a travelling digest. Over JACCL, rank 0 asks one rank after another; over sockets, the digest goes round.
+# Handles a traveling digest. Over JACCL, rank 0 asks one rank after another; over sockets, the digest goes around.
 sub from_rank {
     my ($socket, $said) = @_;
     if ($rank == 0) {
@@ -150,7 +152,7 @@ sub begin {
     advance();
 }
 
-# The model cannot be read. mlx-lm 0.31 never reports that to the client.
+# Handles an unreadable model. mlx-lm 0.31 never reports this to the client.
 sub fail_job {
     my $why = "[Errno 2] No such file or directory: '$option{'--model'}/config.json'";
     return end_thread('FileNotFoundError', $why) if $logs_end;
@@ -186,13 +188,13 @@ sub answer_client {
     begin() if @job == 1;
 }
 
-# Not JSON, although the type says so.
+# The body is not JSON, although the content type says so.
 sub say_not_found {
     my ($client) = @_;
     print {$client} "HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\nConnection: close\r\n\r\nNot Found";
 }
 
-# What is wrong with the fields of a request; undefined if nothing is. Fields may be absent, but not null.
+# What is wrong with a request's fields; undefined if nothing is. Fields may be absent, but not null.
 sub wrong_field {
     my ($asked) = @_;
     return 'Request should be a JSON dictionary' if ref $asked ne 'HASH';
@@ -229,7 +231,7 @@ sub answer_chat {
     print {$client} "data: [DONE]\n\n";
 }
 
-# Lists the models in the cache, and the loaded model by its path. Without a cache, nothing is answered.
+# Lists the models in the cache and, by its path, the loaded model. Without a cache, sends no answer.
 sub list_models {
     my ($client, $route) = @_;
     my $cache = $ENV{HF_HUB_CACHE} // ($ENV{HF_HOME} // ($ENV{HOME} // '') . '/.cache/huggingface') . '/hub';

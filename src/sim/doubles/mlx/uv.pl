@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # A double of uv with the features that meshwright uses: a managed Python, a relocatable venv, and exactly the packages
-# of a list with hashes. It does not use the network: its Python is the double at the end of this program's own text,
-# and a package is valid if its hash is the SHA-256 of `name==version`, as in the lists that the simulator writes.
+# in a list with hashes. It does not use the network: its Python is the double at the end of this program's text, and a
+# package is valid if its hash is the SHA-256 of `name==version`, as in the lists that the simulator writes.
 #
 #   uv python install [--no-bin] VERSION
 #   uv venv --relocatable [--no-project] --python VERSION|PROGRAM FOLDER
@@ -11,14 +11,15 @@
 #       --python-version VERSION --output-file LIST WANTED
 #   uv build --wheel --no-sources --python PROGRAM --out-dir FOLDER SOURCE
 #
-# `compile` knows four releases of mlx-lm, with one version of each dependency, and wheels of mlx-lm at a file:// URL.
-# `build` makes a wheel of a folder with `setup.py` and `mlx_lm/_version.py`.
+# `compile` knows four mlx-lm releases, with one version of each dependency, and mlx-lm wheels at a file:// URL. `build`
+# makes a wheel from a folder with `setup.py` and `mlx_lm/_version.py`.
 #
-# UV_PYTHON_INSTALL_MIRROR can be a folder with a Python, as file://…/RELEASE/cpython-VERSION+RELEASE-….tar.gz. Wheels
-# in a folder contain what their names say, and each must have one of the hashes in the list. It also checks the
+# UV_PYTHON_INSTALL_MIRROR can name a folder with a Python: file://…/RELEASE/cpython-VERSION+RELEASE-….tar.gz. Wheels in
+# a folder contain what their names say, and each must match one of the hashes in the list. The double also checks the
 # environment: no user configuration (UV_NO_CONFIG), no other Python (UV_MANAGED_PYTHON), no cache (UV_NO_CACHE).
-# `$R/.sim/uv` can contain one word: `offline`, which makes it fail, `slow`, which makes `compile` take five seconds, or
-# the platform of the wheels for this Mac, such as `macosx_15_0_arm64`. If a list allows several wheels of one version, macOS determines which one is used.
+# `$R/.sim/uv` can contain one word: `offline` makes downloads fail, `slow` makes `compile` take five seconds, and a
+# platform such as `macosx_15_0_arm64` selects the wheels for this Mac. If a list allows several wheels of one version,
+# macOS determines which one is used.
 use strict;
 use warnings;
 use Digest::SHA qw(sha256_hex);
@@ -51,7 +52,7 @@ sub refuse {
     exit $code;
 }
 
-# Options by name with their value or 1, and the remaining arguments.
+# The options by name, each with its value or 1, and the remaining arguments.
 sub read_words {
     my ($takes, @words) = @_;
     my (%option, @plain);
@@ -78,7 +79,7 @@ sub mac_word {
     return <$file> // '';
 }
 
-# The platform of the wheels for this Mac.
+# The platform of this Mac's wheels.
 sub fetched {
     my $usual = 'macosx_26_0_arm64';
     my $word = mac_word();
@@ -86,7 +87,7 @@ sub fetched {
     return $word =~ /^(macosx_[0-9]+_[0-9]+_arm64)$/ ? $1 : $usual;
 }
 
-# The compiled libraries of mlx's packages. @see mlx/setup.py for the files of the package mlx-metal
+# Writes the compiled libraries of mlx's packages. @see mlx/setup.py for the files of mlx-metal
 sub libraries {
     my ($site, $minor, $name, $text) = @_;
     my $tag = $minor =~ s/\.//r;
@@ -109,7 +110,7 @@ sub install {
     my $folder = "$pythons/cpython-$whole-macos-aarch64-none";
     return if -x "$folder/bin/python$minor";
     if (my ($mirror) = ($ENV{UV_PYTHON_INSTALL_MIRROR} // '') =~ m{^file://(/.*)$}) {
-        # This double knows a single release of each version and searches only for that.
+        # This double knows only one release of each version, and looks only for that one.
         my $file = "$mirror/20251120/cpython-$whole+20251120-aarch64-apple-darwin-install_only_stripped.tar.gz";
         -f $file or refuse(1, "Failed to download file://$file: No such file or directory (os error 2)");
     } else {
@@ -122,7 +123,7 @@ sub install {
     close $file or refuse(2, "$program: $!");
     chmod 0755, "$program.new";
     rename "$program.new", $program or refuse(2, "$program: $!");
-    # Like uv, links the newest patch release of a minor version by its whole path.
+    # Like uv, links a minor version to its newest patch release by an absolute path.
     symlink $folder, "$pythons/cpython-$minor-macos-aarch64-none";
     print STDERR "Installed Python $whole\n";
 }
@@ -144,7 +145,7 @@ sub venv {
     print {$file} "home = $home\nimplementation = CPython\nuv = 0.11.7\nversion_info = $whole\n$relocatable";
 }
 
-# The lines of a list, with continued lines joined.
+# A list's lines, with continuation lines joined.
 sub requirements {
     my ($path) = @_;
     open my $file, '<', $path or refuse(2, "File not found: `$path`");
@@ -173,7 +174,7 @@ sub sync {
         $known{lc $name} or refuse(1, "Because $name was not found in the package registry and you require $name==$version");
         my $links = $option->{'--find-links'};
         my $right = $option->{'--no-index'} ? wheel_digest($links // '', $name, $version) : sha256_hex(lc($name) . "==$version");
-        # Of a file in the folder and one in the index, uv prefers the one whose hash can match.
+        # Between a file in the folder and one in the index, uv prefers the one whose hash can match.
         my $isIndexed = grep { $_ eq $right } @hashes;
         $right = wheel_digest($links, $name, $version) if !$isIndexed && defined $links && defined wheel_file($links, $name, $version);
         (grep { $_ eq $right } @hashes) or refuse(1, "Failed to download `$name==$version`: Hash mismatch for `$name==$version`");
@@ -190,14 +191,14 @@ sub sync {
         print {$file} "Metadata-Version: 2.4\nName: $name\nVersion: $version\n";
         my $wheel = $name eq 'mlx_metal' ? $platform : 'any';
         libraries($site, $python, $name, "$version $wheel");
-        # Like every installer, records time and origin, which are different on every Mac.
+        # Like every installer, records the time and origin, which differ on every Mac.
         open my $record, '>', "$info/RECORD" or refuse(2, "$info: $!");
         print {$record} "$info/METADATA,,\n";
     }
     print STDERR 'Installed ', scalar(@packages), " packages\n";
 }
 
-# The versions that the resolver chooses. @see mlx-lm/setup.py at the tags for the dependencies of each release
+# The versions that the resolver chooses. @see mlx-lm/setup.py at each release's tag for its dependencies
 sub resolved {
     my ($wanted) = @_;
     my %mlx_of = ('0.31.0' => '0.31.0', '0.31.2' => '0.31.1', '0.31.3' => '0.31.2', '0.32.0' => '0.32.2');
@@ -212,7 +213,7 @@ sub resolved {
     my ($name, $version) = $wanted =~ /^([a-z-]+)==([0-9A-Za-z.]+)$/ or refuse(2, "Couldn't parse requirement: $wanted");
     my $mlx = $name eq 'mlx-lm' ? $mlx_of{$version} : undef;
     if (!defined $mlx) {
-        # uv wraps this message, and begins it without the word error.
+        # uv wraps this message, and does not begin it with the word error.
         print STDERR "  x No solution found when resolving dependencies:\n  `-> Because there is no version of $wanted and you",
             " require\n      $wanted, we can conclude that your requirements are\n      unsatisfiable.\n";
         exit 1;
@@ -238,7 +239,7 @@ sub compile {
     my $text = '';
     for my $one (sort keys %version_of) {
         next if $one eq ($option->{'--no-emit-package'} // '');
-        # A release has several wheels; only the first of these fits a Mac.
+        # A release has several wheels; only the first one here fits a Mac.
         my @hashes = map { sha256_hex($_) } ("$one==$version_of{$one}", "$one==$version_of{$one} for Linux");
         $text .= "$one==$version_of{$one} \\\n    --hash=sha256:$hashes[0] \\\n    --hash=sha256:$hashes[1]\n";
     }
@@ -249,7 +250,7 @@ sub compile {
     print $text;
 }
 
-# The file of a package's wheel in a folder; undefined if the folder has none.
+# A package's wheel file in a folder; undefined if the folder has none.
 sub wheel_file {
     my ($folder, $name, $version) = @_;
     my $start = lc($name) =~ s/-/_/gr;
@@ -273,7 +274,7 @@ sub content {
     return join '', <$file>;
 }
 
-# Builds the wheel of a source folder. The wheel's bytes depend only on the files.
+# Builds a wheel from a source folder. The wheel's bytes depend only on the files.
 # @see uv build; PEP 427 for the name; mlx-lm/setup.py, which reads mlx_lm/_version.py
 sub build {
     my %takes = ('--wheel' => 'flag', '--no-sources' => 'flag', '--python' => 'value', '--out-dir' => 'value');

@@ -5,13 +5,13 @@
 #        [--deadline SECONDS] [--transport tcp|rdma]
 #
 # Rank 0 serves the OpenAI chat API on 127.0.0.1:PORT. A question becomes a digest that travels from rank to rank over
-# the link sockets. Each rank mixes in the SHA-256 of its own model files and the generation. When the last rank has
+# the link sockets. Each rank mixes in the SHA-256 of its own model files and the generation. Once the last rank has
 # returned the digest to rank 0, the digest is the answer, with eight hexadecimal digits per token. If a rank is dead, a
-# cable is missing or the deadline passes, the answer is 503. /health returns ok anyway, as in real runtimes. USR1 makes
-# a rank hang: it keeps accepting connections and answers none. TERM stops it.
+# cable is missing or the deadline passes, the answer is 503. Even then, /health returns ok, as in real runtimes. USR1
+# makes a rank hang: it keeps accepting connections but answers none. TERM stops it.
 #
-# With --transport rdma, a rank first opens its device like the verbs library, and a failed transfer is an error of its
-# queue pair. With tcp, a file `tcp-panics` next to the link table means that the Mac panics.
+# With --transport rdma, a rank first opens its devices like the verbs library, and a failed transfer is a queue pair
+# error. With tcp, a file `tcp-panics` next to the link table makes the Mac panic.
 
 my %option = (deadline => 5, transport => 'tcp');
 while (@ARGV) {
@@ -75,7 +75,7 @@ sub fail {
     exit $code;
 }
 
-# Opens a protection domain and a queue pair on each device that leads to a neighbor; fails like real programs.
+# Opens a protection domain and a queue pair on each device that leads to a neighbor; fails as real programs do.
 sub hold_devices {
     my $errno = failing('alloc_pd');
     fail(1, "[jaccl] Couldn't allocate protection domain (errno $errno)") if defined $errno;
@@ -136,7 +136,7 @@ sub travelled {
 sub answer_rank {
     my ($client, $model) = @_;
     $client->autoflush(1);
-    # On this machine, the connection remains open after a cable was pulled.
+    # On this machine, a connection stays open after its cable is pulled.
     return unless defined place_of($option{listen});
     my $asked = $json->decode(scalar <$client>);
     say_tcp() unless $is_rdma;
@@ -185,7 +185,7 @@ sub answer_chat {
     $asked->{stream} ? say_stream($client, @answer) : say_json($client, 200, completion(@answer));
 }
 
-# A thinking model returns its thinking in every known form; a single token is not enough for that.
+# A thinking model returns its thinking in every known format; a single token is not enough for that.
 sub thoughtful {
     my ($text, $tokens) = @_;
     my $answer = completion(model_name(), $tokens < 8 ? '' : "<think>It is asked for.</think>$text", $tokens);
@@ -193,7 +193,7 @@ sub thoughtful {
     return $answer;
 }
 
-# The last part of the folder's path that is not a digest.
+# The last component of the folder's path that is not a digest.
 sub model_name {
     my @parts = grep { !/^[0-9a-f]{16}$/ } split m{/}, $option{model};
     return $parts[-1] // 'model';

@@ -268,7 +268,7 @@ export const networkTools: readonly ToolRow[] = [
   },
   {
     path: '/usr/sbin/netstat',
-    source: from.unconfirmed('netstat -an -f inet -p tcp: the columns of listening sockets on macOS 26'),
+    source: from.unconfirmed('netstat -an -f inet -p tcp on macOS 26: the columns of listening sockets'),
     forms: '-an -f inet -p tcp | -n -f inet -p tcp | -rn -f inet',
     host: 'perl',
     usage: 'Usage:\tnetstat [-AaLlnW] [-f address_family | -p protocol]',

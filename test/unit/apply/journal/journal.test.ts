@@ -180,7 +180,7 @@ describe('the journal reader', () => {
     expect(parseJournal(text({ ...begin, verb: 7 }) + text({ ...end, seq: 2 }))).toMatchObject({ damaged: 1 });
   });
 
-  it('reads journals with names of steps and codes that no build has any more', () => {
+  it('reads journals whose step names and codes no current build uses', () => {
     const folder = freshFolder();
     const journal = openIn(folder, 'run-1');
     const step = { step: 'studio-1/placement/kimi/close-door', node: 'studio-1', outcome: 'unchanged', ms: 7 } as const;
@@ -226,7 +226,7 @@ describe('the rates for the next plan', () => {
     journal.close();
   }
 
-  it('are those of the newest run that measured them: of all nodes together, or of the slowest over cables', () => {
+  it('come from the newest run that measured them: for all nodes together, or for the slowest over cables', () => {
     const folder = freshFolder();
     recordRun(folder, '20261124T100000-aa', [
       ['studio-1', 'uplink', 9e9],
@@ -248,7 +248,7 @@ describe('the rates for the next plan', () => {
     expect(Object.fromEntries(rates)).toEqual({ uplink: 150e6, lan: 300e6, cables: 2e9 });
   });
 
-  it("are for one cable those of the slowest cable's newest measurement over TCP", () => {
+  it("come, for one cable, from the slowest cable's newest measurement over TCP", () => {
     const folder = freshFolder();
     const zero = { samples: 0, lost: 0, medianNs: 0, p99Ns: 0, maxNs: 0, missing: 0, wrong: 0 };
     const record = (runId: string, all: readonly (readonly [string, number])[]): void => {

@@ -88,26 +88,26 @@ const receiving = (doneBytes: number, keptBytes = 0): RunEvent =>
 const complete = { doneBytes: 1_000 * MB, totalBytes: 1_000 * MB, isRunning: true, isComparing: false };
 
 describe("a node's transfer progress", () => {
-  it('covers every file and model of the plan, not only those that have begun', () => {
+  it('covers every file and model in the plan, not only those already begun', () => {
     const [first, second] = [sendTo('studio-1', 'one', 100 * MB), sendTo('studio-1', 'two', 300 * MB)];
     const state = played([first, second, fetch], [0, started(first)], [9, ended(first)]);
     expect(on('studio-1', state, 10)).toMatchObject({ doneBytes: 100 * MB, totalBytes: 1_400 * MB, isRunning: false });
     expect(nodeProgress(state, nodeName('studio-2'), 0)).toBeUndefined();
   });
 
-  it('has a rate after a few seconds, and the time left from it', () => {
+  it('shows a rate after a few seconds, and calculates the time left from it', () => {
     const soon = begun([fetch], [1, receiving(10 * MB)]);
     expect(on('studio-1', soon, 2).bytesPerSecond).toBeUndefined();
     const later = transfersAfter(soon, receiving(100 * MB), 10_000);
     expect(on('studio-1', later, 10)).toMatchObject({ bytesPerSecond: 10 * MB, msLeft: 90_000, bounds: ['uplink'] });
   });
 
-  it('does not count bytes that were already on the node in the rate', () => {
+  it('does not count bytes that were already on the node toward the rate', () => {
     const state = begun([fetch], [1, receiving(900 * MB, 900 * MB)], [10, receiving(950 * MB, 900 * MB)]);
     expect(on('studio-1', state, 10)).toMatchObject({ doneBytes: 950 * MB, bytesPerSecond: 5 * MB, msLeft: 10_000 });
   });
 
-  it('does not count a resumed file of this computer twice, nor a part that did not agree', () => {
+  it('counts neither a file resumed from this computer twice, nor a part that did not match', () => {
     const send = sendTo('studio-1', 'one', 1_000 * MB);
     const agreed = { doneBytes: 600 * MB, keptBytes: 600 * MB };
     const resumed = begun(
@@ -133,7 +133,7 @@ describe("a node's transfer progress", () => {
     expect(progress.bounds).toEqual(['uplink', 'controller']);
   });
 
-  it('waits for its hours without a rate, a time left or a stall', () => {
+  it('shows neither a rate, a time left nor a stall while it waits for its hours', () => {
     const other = receiveOn('studio-2', 1_000 * MB);
     const until = { activity: 'waiting', until: '22:00' } as const;
     const waiting = begun(
@@ -154,7 +154,7 @@ describe("a node's transfer progress", () => {
     expect(wholeProgress(resumed, 9_001_000)?.waitsUntil).toBeUndefined();
   });
 
-  it('reports a stall in place of a rate and a time left', () => {
+  it('reports a stall instead of a rate and a time left', () => {
     const state = begun([fetch], [10, receiving(100 * MB)]);
     expect(on('studio-1', state, 40)).toEqual({
       ...complete,
@@ -168,7 +168,7 @@ describe("a node's transfer progress", () => {
     expect(on('studio-1', resumed, 41).stillMs).toBeUndefined();
   });
 
-  it('forgets what was faster more than a minute ago', () => {
+  it('forgets higher rates after more than a minute', () => {
     const seconds = Array.from({ length: 200 }, (_, index) => index + 1);
     const events = seconds.map((second): readonly [number, RunEvent] => [
       second,
@@ -179,7 +179,7 @@ describe("a node's transfer progress", () => {
     expect(state.nodes.get(nodeName('studio-1'))?.samples.length).toBeLessThan(70);
   });
 
-  it('leaves out a comparison whose report comes with a later step', () => {
+  it('omits a comparison that a later step reports', () => {
     const { act, ...rest } = verifyOn('studio-1', 100 * MB);
     const detached = { ...rest, act: { ...act, isDetached: true } } as Step;
     expect(transfersIn([detached]).steps.size).toBe(0);
@@ -197,7 +197,7 @@ describe("a node's transfer progress", () => {
     expect(on('studio-1', state, 45).bytesPerSecond).toBe(10 * MB);
   });
 
-  it('does not call a long comparison a stall', () => {
+  it('does not report a long comparison as a stall', () => {
     const comparing = moved(fetch, { doneBytes: 500 * MB, keptBytes: 0, activity: 'comparing' });
     const state = begun([fetch], [10, receiving(500 * MB)], [11, comparing]);
     const { stillMs, bounds } = on('studio-1', state, 45);
@@ -224,13 +224,13 @@ describe("a node's transfer progress", () => {
     expect(on('studio-1', done, 20)).toMatchObject({ doneBytes: 100 * MB, isRunning: false, isComparing: false });
   });
 
-  it('has no rate while the last bytes are compared', () => {
+  it('shows no rate while the last bytes are compared', () => {
     const comparing = moved(fetch, { doneBytes: 1_000 * MB, keptBytes: 0, activity: 'comparing' });
     const state = begun([fetch], [10, comparing]);
     expect(on('studio-1', state, 11)).toEqual({ ...complete, bounds: ['hash'] });
   });
 
-  it('names the Macs that the bytes come from, but not while none arrive', () => {
+  it('names the Macs that send the bytes, except while no bytes arrive', () => {
     const receive = receiveOn('studio-2', 1_000 * MB);
     const from = (doneBytes: number): RunEvent =>
       moved(receive, { doneBytes, keptBytes: 0, activity: 'receiving', sources: nodes(1, 3) });
@@ -245,7 +245,7 @@ describe("a node's transfer progress", () => {
     expect(on('studio-2', all, 32)).toMatchObject({ bounds: ['hash'] });
   });
 
-  it('names the Macs that a complete Mac serves, in place of a rate or a stall', () => {
+  it('names the Macs that a complete Mac serves, instead of a rate or a stall', () => {
     const serving = moved(fetch, { doneBytes: 1_000 * MB, activity: 'serving', feeds: nodes(2, 3) });
     const state = begun([fetch], [10, serving]);
     expect(on('studio-1', state, 4_000)).toEqual({ ...complete, bounds: [], feeds: nodes(2, 3) });
@@ -253,7 +253,7 @@ describe("a node's transfer progress", () => {
     expect(on('studio-1', done, 4_001).feeds).toBeUndefined();
   });
 
-  it('claims no bound for a job that does not report what it does', () => {
+  it('names no bottleneck for a job that does not report its activity', () => {
     const state = begun([fetch], [10, moved(fetch, { doneBytes: 100 * MB })]);
     expect(on('studio-1', state, 10)).toMatchObject({ bytesPerSecond: 10 * MB, bounds: [] });
   });
@@ -277,7 +277,7 @@ describe('the progress of all nodes together', () => {
   const both = [fetch, other];
   const whole = (state: Transfers, second: number) => wholeProgress(state, second * 1_000);
 
-  it('is left out for a single node', () => {
+  it('is omitted for a single node', () => {
     expect(wholeProgress(transfersIn([fetch]), 0)).toBeUndefined();
   });
 
@@ -310,18 +310,18 @@ describe('the progress of all nodes together', () => {
         10,
       );
 
-    it('is bounded by the uplink while the other keeps up, and else by the cables', () => {
+    it('is limited by the uplink while the other Mac keeps up, otherwise by the cables', () => {
       expect(at10(500, 450)?.bounds).toEqual(['uplink']);
       expect(at10(500, 900)?.bounds).toEqual(['uplink']);
       expect(at10(500, 200)?.bounds).toEqual(['cables']);
     });
 
-    it('still has a time left while the first one only serves', () => {
+    it('still shows a time left while the first Mac only serves', () => {
       const progress = at10(1_000, 500, 'serving');
       expect(progress).toMatchObject({ bounds: ['cables'], bytesPerSecond: 50 * MB, msLeft: 10_000 });
     });
 
-    it('names every bound while a rate is unknown', () => {
+    it('names every possible bottleneck while a rate is unknown', () => {
       expect(at10(500, 0)?.bounds).toEqual(['cables']);
       const soon = played(
         [fetch, receive],
@@ -334,14 +334,14 @@ describe('the progress of all nodes together', () => {
     });
   });
 
-  it('knows no time left while one node stalls', () => {
+  it('shows no time left while one node stalls', () => {
     const state = begun(both, [5, moved(other, { doneBytes: 100 * MB, keptBytes: 0 })], [30, receiving(500 * MB)]);
     expect(whole(state, 30)?.msLeft).toBeUndefined();
     expect(whole(state, 30)?.bytesPerSecond).toBeGreaterThan(0);
   });
 });
 
-describe('the text of a transfer', () => {
+describe("a transfer's text", () => {
   const progress: TransferProgress = {
     doneBytes: 412e9,
     totalBytes: 735e9,
@@ -352,7 +352,7 @@ describe('the text of a transfer', () => {
     bounds: ['uplink'],
   };
 
-  it('leaves out what does not fit, and never the bytes', () => {
+  it('omits parts that do not fit, but never the bytes', () => {
     expect(transferText(progress, 64)).toBe('412 of 735 GB  56 %  2.9 GB/s  111 s left  over the uplink');
     expect(transferText(progress, 50)).toBe('412 of 735 GB 2.9 GB/s 111 s left over the uplink');
     expect(transferText(progress, 24)).toBe('412 of 735 GB 111 s left');
@@ -372,7 +372,7 @@ describe('the text of a transfer', () => {
     );
   });
 
-  it('says what a complete Mac does for others, without a percentage', () => {
+  it('shows what a complete Mac does for others, without a percentage', () => {
     const { bytesPerSecond: _rate, msLeft: _left, ...rest } = progress;
     const serving: TransferProgress = { ...rest, doneBytes: 735e9, bounds: [], feeds: nodes(2, 3, 4) };
     expect(transferText(serving, 64)).toBe('735 of 735 GB  serving studio-2..4');
@@ -381,7 +381,7 @@ describe('the text of a transfer', () => {
     expect(transferPhrase({ ...serving, feeds: [] })).toBe('735 of 735 GB, waiting for other Macs');
   });
 
-  it('is a phrase on a line of its own', () => {
+  it('is a phrase on a separate line', () => {
     expect(transferPhrase(progress)).toBe('412 of 735 GB (56 %), 2.9 GB/s, 111 s left, over the uplink');
     const { bytesPerSecond: _rate, msLeft: _left, ...stalled } = progress;
     expect(transferPhrase({ ...stalled, stillMs: 40_000, bounds: [] })).toBe('412 of 735 GB (56 %), no bytes for 40 s');
@@ -412,7 +412,7 @@ describe('a transfer meter', () => {
     ...more,
   });
 
-  it('counts the time until the last byte, with pauses between bytes, but no bytes from before', () => {
+  it('counts the time until the last byte, including pauses between bytes, but no earlier bytes', () => {
     const kept = { keptBytes: 100 * MB };
     const reports = [
       [5, got(100, kept)],
@@ -432,7 +432,7 @@ describe('a transfer meter', () => {
     ).toEqual({ from: 'uplink', bytes: 500 * MB, ms: 20_000 });
   });
 
-  it('counts bytes from other nodes only if these are their source', () => {
+  it('counts bytes from other nodes only if these nodes are their source', () => {
     const step = receiveOn('studio-2', 900 * MB);
     const sources = [nodeName('studio-1')];
     const own = [
@@ -447,7 +447,7 @@ describe('a transfer meter', () => {
     expect(measured(step, ...own)).toBeUndefined();
   });
 
-  it('measures what this computer sends, but nothing short, and nothing on the node itself', () => {
+  it('measures transfers from this computer, but not short ones or those within the node', () => {
     const send = sendTo('studio-1', 'archive', 900 * MB);
     expect(measured(send, [0, { doneBytes: 0 }], [30, { doneBytes: 900 * MB }])).toMatchObject({ from: 'controller' });
     expect(measured(send, [0, { doneBytes: 0 }], [9, { doneBytes: 900 * MB }])).toBeUndefined();

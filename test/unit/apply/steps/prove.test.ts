@@ -160,12 +160,12 @@ describe('the proof of a started mesh', () => {
     }
   });
 
-  it('does not compare answers if they may differ', async () => {
+  it('does not compare answers that may differ', async () => {
     const { context } = nodeThat(first, whole);
     expect(codes(await runProve(step({ kept: key, check: 'printable' }), context))).toEqual(['changed']);
   });
 
-  it('fails below the speed that the file expects', async () => {
+  it("fails if the speed is below the file's minimum", async () => {
     const slow = nodeThat(first, { body: answerOf(text, 32), seconds: 31.1 });
     const result = await runProve(step({ tokensPerSecond: 20 }), slow.context);
     expect([codes(result), slow.scripts]).toEqual([['failed', 'mesh/too-slow'], []]);
@@ -203,7 +203,7 @@ describe('the proof of a started mesh', () => {
       expect([codes(result), asked.length, scripts]).toEqual([['failed', 'mesh/too-slow'], 6, []]);
     });
 
-    it('measures again before it fails, since a Mac may be briefly busy', async () => {
+    it('measures again before it fails, because a Mac may be briefly busy', async () => {
       const { context, asked, scripts } = nodeThat(first, at(10), first, at(80));
       expect(codes(await runProve(kept(), context))).toEqual(['changed']);
       expect(asked).toHaveLength(4);

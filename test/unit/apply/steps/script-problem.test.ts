@@ -43,14 +43,14 @@ describe('the diagnostic for a failed script', () => {
     expect(hint).toContain('system.accounts.ranks');
   });
 
-  it('names the port that a gateway is not listening on', () => {
+  it('names the port on which a gateway is not listening', () => {
     const args = { port: 8080, reload: false, isTaken: false, left: [], user: '' };
     const load = { ...step, act: { kind: 'script', name: 'load-gateway', args } } as const;
     const { hint } = scriptProblem(load, { slug: 'not-listening', text: 'x' });
     expect(hint).toContain('lsof -nP -iTCP:8080');
   });
 
-  it('names what to do about the last exit of a gateway', () => {
+  it("names the remedy for a gateway's last exit", () => {
     const args = { port: 8080, reload: false, isTaken: false, left: [], user: '' };
     const load = { ...step, act: { kind: 'script', name: 'load-gateway', args } } as const;
     const problem = (exit: string) =>

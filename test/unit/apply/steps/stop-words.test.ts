@@ -24,7 +24,7 @@ describe('the report on a successful stop', () => {
     expect(codes(stopStep(), ['sample=sample-kimi-3.txt', 'ended=killed'])).toEqual(['mesh/killed']);
   });
 
-  it('names a required restart, only as a warning if the restart follows anyway', () => {
+  it('names a required restart, but only as a warning if the restart follows anyway', () => {
     expect(stopWords(stopStep(), wired)).toMatchObject([
       { code: 'mesh/reboot-mark', severity: 'error', hint: expect.stringContaining('meshwright reboot studio-1') },
     ]);

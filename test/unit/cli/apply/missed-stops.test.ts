@@ -28,7 +28,7 @@ describe('the final check after a restart', () => {
     expect([codeOf(last), codeOf(lastOf(work('stop', unseen)))]).toEqual([3, 1]);
   });
 
-  it('lists only blockers that blocked the stop', () => {
+  it('lists only blockers that prevented the stop', () => {
     const last = lastOf(work('stop', emptyPlan({ blockers: [held] })), work('start', kept));
     expect([last, codeOf(last)]).toEqual([emptyPlan(), 0]);
   });
@@ -39,7 +39,7 @@ describe('the final check after a restart', () => {
   });
 });
 
-describe('the final check after the reboot of one Mac of a mesh', () => {
+describe('the final check after the reboot of one Mac in a mesh', () => {
   const [target] = all;
   if (target === undefined) throw new Error('the rack has a Mac');
   const desired = meshFleet();
@@ -80,7 +80,7 @@ describe('the final check after an incomplete stop', () => {
 });
 
 describe('a run without a final check', () => {
-  it('reports the blockers of the run, if any', () => {
+  it("reports the run's blockers, if any", () => {
     const { waiting, blockers } = kept;
     const works = [work('shutdown', kept), work('shutdown', kept)];
     expect(remainingWork({ works })).toEqual({ changes: [], waiting, blockers });

@@ -50,7 +50,7 @@ describe('the version to roll back to', () => {
     expect(found([...both, tree(long)], both)).toBe(before);
   });
 
-  it('is unavailable if a node has no older version, or one with changed files', () => {
+  it('is unavailable if a node has no older version, or only one with changed files', () => {
     const both = [tree(now), tree(before)];
     const { whole: _, ...changed } = tree(before, { state: 'changed' });
     expect(found(both, [tree(now)])).toContain('rollback/no-version: On studio-1: ');
@@ -69,7 +69,7 @@ describe('the version to roll back to', () => {
     }
   });
 
-  it('is the same again if a rollback was interrupted, and never the version being left', () => {
+  it('stays the same if a rollback was interrupted, and is never the version being replaced', () => {
     const back: DesiredRuntime = { ...runtime, digest: before, rolledBackFrom: now };
     const begun = [tree(now), tree(before)];
     const done = [tree(now, { isCurrent: false }), tree(before, { isCurrent: true })];

@@ -48,7 +48,7 @@ describe('the view of a run without a terminal', () => {
     },
   );
 
-  it('names the three longest steps and other runs that have a lease, within the width of the page', () => {
+  it('shows the three longest steps and the runs that hold leases, without exceeding the page width', () => {
     const { view, err } = timedView();
     view.listen({ kind: 'lease', node, state: 'waiting' } as RunEvent);
     vi.advanceTimersByTime(1_000);

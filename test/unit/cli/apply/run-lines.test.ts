@@ -34,7 +34,7 @@ function printed(steps: readonly Step[], ...events: readonly (readonly [second: 
   });
 }
 
-describe('the lines of a run without a terminal', () => {
+describe("a run's lines without a terminal", () => {
   it('report a transfer every ten seconds, however often it makes progress', () => {
     const events = [1, 5, 9, 10, 12, 19, 20].map((second): [number, RunEvent] => [second, sent(one, second * 1e7)]);
     expect(printed([one], [0, started(one)], ...events)).toEqual([
@@ -43,7 +43,7 @@ describe('the lines of a run without a terminal', () => {
     ]);
   });
 
-  it('report all nodes together below the nodes', () => {
+  it('report all nodes together below the individual nodes', () => {
     const events: [number, RunEvent][] = [
       [0, started(one)],
       [0, started(two)],
@@ -73,7 +73,7 @@ describe('the lines of a run without a terminal', () => {
     ]);
   });
 
-  it('report a stall without an event, and then less and less often', () => {
+  it('report a stall even without an event, and then less and less often', () => {
     const ticks = Array.from({ length: 100 }, (_, index): [number] => [index + 2]);
     const said = printed([one], [0, started(one)], [1, sent(one, 1e7)], ...ticks);
     expect(said.map((line) => line.replace(/ studio-1 10 MB of 1 GB \(1 %\), /, ': '))).toEqual([
@@ -84,7 +84,7 @@ describe('the lines of a run without a terminal', () => {
     ]);
   });
 
-  it('report what a step waits for', () => {
+  it('report what a step is waiting for', () => {
     expect(printed([one, gate], [0, started(gate)], [4, waiting], [12, waiting])).toEqual([
       '12 studio-1 joined rank 2 is missing',
     ]);

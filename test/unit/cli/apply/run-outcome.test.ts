@@ -39,7 +39,7 @@ const cable = (...names: string[]) => names.map((name) => waits('thunderbolt-lin
 const differs = (resource: string): Plan => emptyPlan({ changes: [change('studio-1', resource, 'a', 'b')] });
 const withoutLast = { observed: without('studio-4'), waiting: cable('studio-1', 'studio-2', 'studio-3') };
 
-describe('the exit code of a plan', () => {
+describe("a plan's exit code", () => {
   it.each([
     ['an empty plan', judged(emptyPlan()), 0, 0, 0],
     ['only manual steps', judged(emptyPlan({ blockers: [blocker('studio-3')] })), 0, 3, 3],
@@ -92,7 +92,7 @@ function outcomeOf(
 
 const fine = judged(emptyPlan());
 
-describe('the exit code of a run', () => {
+describe("a run's exit code", () => {
   it('depends on the final check, not on the steps', () => {
     const run = setRun('failed');
     expect(exitOf(outcomeOf({ plan: emptyPlan(), run, failed: [nodeName('studio-1')] }, { last: fine }))).toBe(0);
@@ -100,7 +100,7 @@ describe('the exit code of a run', () => {
     expect(exitOf(outcomeOf({ plan: emptyPlan(), run: good }, { last: judged(differs('power')) }))).toBe(4);
   });
 
-  it('is an error if a Mac did not restart, even if it matches the file', () => {
+  it('is an error if a Mac did not restart, even if the Mac matches the file', () => {
     const run = rebootRun('failed');
     expect(exitOf(outcomeOf({ plan: emptyPlan(), run }, { last: fine }))).toBe(4);
   });
@@ -118,7 +118,7 @@ describe('the exit code of a run', () => {
     expect(exitOf(outcomeOf({ refusals }, { ended: { isStopped: true }, last: fine }))).toBe(75);
   });
 
-  it('is 5 if the answer was no and nothing had been changed', () => {
+  it('is 5 if the answer was no and nothing was changed', () => {
     const declined = { isDeclined: true };
     expect(exitOf(outcomeOf({ plan: emptyPlan() }, { ended: declined, last: fine }))).toBe(5);
     const run = setRun('changed');
@@ -163,7 +163,7 @@ describe('the exit code of a run', () => {
   });
 });
 
-describe('the fallback of a placement', () => {
+describe("a placement's fallback", () => {
   const offer = diagnose('mesh/fallback-there', { subject: placementSubject('kimi'), detail: 'x' });
   const offered = judged(emptyPlan({ diagnostics: [offer] }));
 

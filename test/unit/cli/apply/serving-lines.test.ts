@@ -44,7 +44,7 @@ const lines = ({ columns = 80, isSimulated = false, ...seen }: Seen): readonly s
     fitLines(proseText(line, { isSimulated }, firmSpace), columns),
   );
 
-describe('the last lines of an apply', () => {
+describe("an apply's last lines", () => {
   it('name the only Mac that reaches an unpublished endpoint, and the command to try it', () => {
     expect(lines({})).toEqual([
       'kimi serves on studio-1, port 8080 (reachable only on that Mac)',
@@ -65,7 +65,7 @@ describe('the last lines of an apply', () => {
     ]);
   });
 
-  it('name all replicas in one line', () => {
+  it('name all replicas on one line', () => {
     const { placements, ...fleet } = meshFleet();
     const replicas = placements.flatMap((one) =>
       [0, 1].map((at) => ({ ...one, name: `${one.name}-${at}`, replica: { of: one.name, at } })),
@@ -79,7 +79,7 @@ describe('the last lines of an apply', () => {
     ]);
   });
 
-  it('are facts with --json', () => {
+  it('are data with --json', () => {
     const fallback = fleetWithFallback();
     const all = [
       serving({}),
@@ -105,7 +105,7 @@ describe('the last lines of an apply', () => {
     expect(lines({ rack: { ranks: threeRanks(['joined', 'joined', 'exited']) } })).toEqual([]);
   });
 
-  it('say where a placement serves on its fallback', () => {
+  it('report where a placement serves on its fallback', () => {
     const of = fleetWithFallback();
     expect(lines({ of, rack: { ranks: onTheFallback(of) } })[0]).toBe(
       'kimi serves on its fallback on studio-4, port 8080 (reachable only on that Mac)',

@@ -45,19 +45,19 @@ async function asked(lock: ClusterLock, { base, env = { CI: 'true' } }: { base?:
   );
 }
 
-describe('the nodes that a file names', () => {
-  it('are contacted without leave outside of CI', async () => {
+describe('the nodes named in a file', () => {
+  it('are contacted without permission outside CI', async () => {
     expect(await asked(emptyLock('x'), { env: {} })).toBe(3);
   });
 
-  it('need leave in CI, with the words for all of them at once', async () => {
+  it('need permission in CI, and one error shows the arguments for all of them', async () => {
     expect(await asked(emptyLock('x'))).toEqual(['--trust host=one.lan --trust host=three.lan --trust host=two.lan']);
     expect(await asked(emptyLock('x'), { env: { CI: '1', MESHWRIGHT_TRUST: 'host=one.lan\nhost=two.lan' } })).toEqual([
       '--trust host=three.lan',
     ]);
   });
 
-  it('need none if the base lock has their keys and the lock pins no others', async () => {
+  it('need no permission if the base lock has their keys and the lock pins no others', async () => {
     const lock = pinned(first, 'one.lan', 'two.lan');
     expect(await asked(lock, { base: pinned(first, 'one.lan', 'two.lan', 'three.lan') })).toEqual([
       '--trust host=three.lan',

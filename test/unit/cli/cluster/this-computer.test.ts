@@ -11,8 +11,8 @@ import { fakeRun } from '../console-of.ts';
 
 const { run } = fakeRun({ env: { XDG_STATE_HOME: temporaryFolder().path } });
 
-describe('the fleet with what this computer has', () => {
-  it('has the newest measurement of each cable, whichever end comes first', () => {
+describe("a fleet with this computer's data", () => {
+  it("has each cable's newest measurement, whichever end comes first", () => {
     const fleet = meshFleet();
     const [first] = fleet.thunderbolt.links;
     const ends = first?.ends.map(linkEndText).toReversed() ?? [];

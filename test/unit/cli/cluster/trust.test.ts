@@ -28,22 +28,22 @@ async function need(requests: readonly TrustRequest[], trust: readonly string[] 
   }
 }
 
-describe('what a cluster file asks for', () => {
-  it('is allowed in its own folder, whatever leads there', async () => {
+describe('a file or program that a cluster file asks for', () => {
+  it("is allowed in the cluster file's folder, even if a link leads there", async () => {
     mkdirSync(at('models'));
     symlinkSync(folder, outside.at('way'));
     for (const path of [at('models/tiny'), at('later/none'), outside.at('way/models')])
       expect(await need([request('file', path)])).toBe('allowed');
   });
 
-  it('is refused outside of it, also through a link', async () => {
+  it("is refused if it is outside the file's folder, even if a link leads there", async () => {
     symlinkSync(outside.path, at('elsewhere'));
     for (const path of [outside.at('x'), at('../x'), at('elsewhere/x'), `${folder}-other/x`])
       expect(await need([request('file', path)])).toContain(`--trust file=${path}`);
     expect(isInside('/', '/etc/hosts')).toBe(true);
   });
 
-  it('is allowed by the words of the caller alone, exactly as they are', async () => {
+  it("is allowed only by the caller's exact arguments", async () => {
     const program = request('program', "sh -c 'op read x'");
     expect(await need([program, request('env', 'HF_TOKEN')])).toBe(
       `Check the file. If you agree, add:\n  --trust 'program=sh -c '\\''op read x'\\''' --trust env=HF_TOKEN`,
@@ -55,7 +55,7 @@ describe('what a cluster file asks for', () => {
     expect(await need([request('host', 'evil.lan')], ['token-host=evil.lan'])).toContain('--trust host=evil.lan');
   });
 
-  it.each(['all', 'everything=x', 'env='])('is not allowed by %j, which is an error of usage', async (word) => {
+  it.each(['all', 'everything=x', 'env='])('is not allowed by %j, which is a usage error', async (word) => {
     expect(await need([request('env', 'A')], [word])).toContain('is not something to trust');
   });
 });

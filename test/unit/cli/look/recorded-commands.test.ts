@@ -187,7 +187,7 @@ describe('the output about recorded Macs', () => {
     ),
   );
 
-  it('includes the sources of passwords', async () => {
+  it('includes the password sources', async () => {
     const named = { MESHWRIGHT_TRUST: 'env=MAC_PASSWORD' };
     await macs.expectPage('secrets', ['secrets --sim --json'], named);
     await macs.expectPage('secrets-found', ['secrets --sim --json', 'secrets --sim studio-2'], {
@@ -197,7 +197,7 @@ describe('the output about recorded Macs', () => {
     await macs.expectPage('secrets-simulated', ['secrets --sim --json', 'secrets --sim studio-2']);
   });
 
-  it('includes the settings of clients', async () => {
+  it('includes the client settings', async () => {
     macs.place.write('other.yaml', file + other);
     await macs.expectPage('endpoints', ['endpoints -f other.yaml --json', 'endpoints -f other.yaml key']);
   });

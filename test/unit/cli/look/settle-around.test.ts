@@ -41,7 +41,7 @@ describe('the networks of new links', () => {
     expect(Object.values(around.fleet.thunderbolt.networks).map(({ address }) => address)).toEqual(networksOf(around));
   });
 
-  it('are not allocated if the pool has too little left, and the plan names the conflict', () => {
+  it('are not allocated if too little of the pool is left, and the plan names the conflict', () => {
     const around = settleAround(plain, observedFleet(office('10.77.0.6', 24)));
     expect([networksOf(around), around.fleet.thunderbolt.networks]).toEqual([[], {}]);
     expect(around.additions).toEqual(plain.additions.filter((line) => !line.startsWith('link ')));
@@ -56,7 +56,7 @@ describe('the networks of new links', () => {
     expect(plan.changes.filter(({ id }) => id.includes('link-address/'))).toEqual([]);
   });
 
-  it('leave allocated networks unchanged if the pool has too little left', () => {
+  it('leave allocated networks unchanged if too little of the pool is left', () => {
     const [kept = ''] = Object.keys(plain.lock.links);
     const network = plain.lock.links[kept];
     const given = cluster({ ...emptyLock('cluster.lock'), links: network === undefined ? {} : { [kept]: network } });
@@ -65,7 +65,7 @@ describe('the networks of new links', () => {
     expect(Object.keys(around.fleet.thunderbolt.networks)).toHaveLength(1);
   });
 
-  it('are neither allocated nor locked while the networks at one end are unknown', () => {
+  it("are neither allocated nor locked while one end's networks are unknown", () => {
     for (const unseen of ['hardware-ports', 'interfaces', 'routes'] as const) {
       const around = settleAround(plain, observedFleet({ unknown: { 'studio-3': { [unseen]: 'failed' } } }));
       const waiting = Object.keys(plain.lock.links).filter((name) => name.includes('studio-3:'));

@@ -50,7 +50,7 @@ describe('consent without a terminal', () => {
     }
   });
 
-  it('is given with --allow for exactly the named effects', async () => {
+  it('is given by --allow for exactly the named effects', async () => {
     expect(await answer(agreed, [interrupting], 'interrupt')).toEqual([true]);
     const both = emptyPlan({ effects: [effect('interrupt'), effect('delete')] });
     expect(await answer(agreed, [both], 'interrupt')).toEqual(['plan/not-allowed']);
@@ -84,7 +84,7 @@ describe('consent without a terminal', () => {
     ['reboot', 'meshwright reboot studio-1'],
     ['shutdown', 'meshwright shutdown studio-1'],
     ['delete', 'meshwright uninstall --models'],
-  ] as const)('is refused with a command that may %s, if this command has no option for it', async (kind, command) => {
+  ] as const)('is refused for a command that may %s if the command has no option for it', async (kind, command) => {
     const plan = emptyPlan({ effects: [{ ...effect(kind), nodes: [nodeName('studio-1')] }] });
     const consent = createConsent(fakeRun().run, { ...agreed, allowable: [] });
     const hint = `Without a prompt, this command cannot do this. Check the plan. If you agree: ${command}`;

@@ -36,7 +36,7 @@ describe('a saved plan', () => {
     expect(problemWith('{ "steps": 1 }')?.detail).toBe('plan.json is not a saved plan.');
   });
 
-  it('has the nodes that were selected, or none for the whole file', () => {
+  it('contains the selected nodes, or none if it is for the whole file', () => {
     expect(readSaved(document)?.targets).toBeUndefined();
     const targets = ['studio-1'];
     expect(readSaved(planDocument(planFor({}), { ...about, targets }))?.targets).toEqual(targets);
@@ -49,7 +49,7 @@ describe('a saved plan', () => {
     },
   );
 
-  it('says that apply hashes models first, which makes no difference to the plan itself', () => {
+  it('notes that apply hashes models first, which does not change the plan itself', () => {
     const hashes = [{ node: nodeName('studio-1'), model: 'tiny', files: 2, bytes: 120 }];
     const saved = {
       shown: 'plan.json',
@@ -61,7 +61,7 @@ describe('a saved plan', () => {
     expect(problemOf(() => requireSame(saved, document))).toBeUndefined();
   });
 
-  it('is refused with the difference if it is for a different cluster', () => {
+  it('is refused, and the difference is shown, if it is for a different cluster', () => {
     const saved = { shown: 'plan.json', document: JSON.parse(document) };
     expect(problemOf(() => requireSame(saved, document))).toBeUndefined();
     const other = document.replace('"cluster": "studio-rack"', '"cluster": "other"');

@@ -32,7 +32,7 @@ describe('the Macs that launch refuses', () => {
     expect(refusals({ values: { 'studio-4': { 'reboot-mark': [mark] } } }, false)).toEqual(refused);
   });
 
-  it('include a Mac whose launch budget is spent, but only for ranks over RDMA', () => {
+  it('include a Mac whose launch budget is spent, but only for ranks that use RDMA', () => {
     const changes = { values: { 'studio-3': spent } };
     const spentText = expect.stringMatching(/^studio-3: 99 of \d+ starts over RDMA since its last boot are used up/);
     expect(refusals(changes)).toEqual([['launch/reboot-first', 'node studio-3', spentText]]);

@@ -34,8 +34,8 @@ async function ask(url: string, deadline: number) {
   return httpGet(url, { headers: {} }, webAccess({ ...run, options: { ...run.options, deadline } }));
 }
 
-describe('an answer of a server', () => {
-  it('ends after --deadline if its bytes come one by one', async () => {
+describe("a server's answer", () => {
+  it('ends after --deadline if its bytes arrive one by one', async () => {
     const answer = await ask(await slowServer(40, ' '), 500);
     expect(answer).toEqual({ why: expect.stringMatching(/^sent only \d+ bytes in \d+ s$/) });
   });

@@ -52,7 +52,7 @@ async function resolved(text: string, more: Partial<HubAccess> = {}, include?: r
 }
 
 describe('a repository', () => {
-  it('has the commit of its revision and the SHA-256 of every file that runtimes read, over all pages', async () => {
+  it("has its revision's commit and the SHA-256 of every file that runtimes read, across all pages", async () => {
     const found = await resolved('hf:acme/tiny');
     expect(found).toMatchObject({ kind: 'known', commit });
     const read = ['config.json', 'model.safetensors', 'tokenizer.json'] as const;
@@ -62,7 +62,7 @@ describe('a repository', () => {
     expect(hub.count({ host: cdnHost })).toBe(0);
   });
 
-  it('is limited to the files that `include` names', async () => {
+  it('is limited to the files that `include` selects', async () => {
     const found = await resolved('hf:acme/gguf', {}, ['*Q4_K_M*']);
     expect('files' in found && found.files.map(({ path }) => path).toSorted()).toEqual([
       'a-Q4_K_M-00001-of-00002.gguf',
@@ -87,7 +87,7 @@ describe('a repository', () => {
     expect(await resolved('hf:acme/gated', { token: tokenOf('hf_good') })).toMatchObject({ kind: 'known' });
   });
 
-  it('is resolved without reading the token if everybody may download it', async () => {
+  it('is resolved without reading the token if it is public', async () => {
     const token = tokenReader(() => Promise.reject(new Error('the token was read')));
     expect(await resolved('hf:acme/tiny', { token })).toMatchObject({ kind: 'known', commit });
   });
@@ -106,7 +106,7 @@ describe('a repository', () => {
     expect(await resolved('hf:acme/tiny')).toMatchObject({ kind: 'unresolved' });
   });
 
-  it('is asked for again after the pause that the rate limit demands', async () => {
+  it('is requested again after the pause that the rate limit demands', async () => {
     const pauses: number[] = [];
     const onPause = (seconds: number): void => {
       pauses.push(seconds);
@@ -120,7 +120,7 @@ describe('a repository', () => {
     expect([pauses, sleptMs]).toEqual([[10], [10_000]]);
   });
 
-  it('is unresolved when the pauses of all its requests together would last longer than 15 minutes', async () => {
+  it('is unresolved if the pauses of all its requests together would last longer than 15 minutes', async () => {
     const paused: number[] = [];
     skipSleeps();
     const list = [...'abcdefgh'].map((name) => ({ type: 'file', path: `${name}.json`, size: 2, oid: 'ab'.repeat(20) }));
@@ -144,7 +144,7 @@ describe('a repository', () => {
     expect(paused).toEqual([300, 300, 300]);
   });
 
-  it('is unresolved if the server cannot be reached or breaks off', async () => {
+  it('is unresolved if the server cannot be reached or the connection breaks off', async () => {
     const sleptMs = skipSleeps();
     const closed = await resolved('hf:acme/tiny', { downloads: { mirror: 'https://127.0.0.1:1' } });
     expect(closed).toMatchObject({ kind: 'unresolved', detail: expect.stringMatching(/ECONNREFUSED/) });
@@ -154,8 +154,8 @@ describe('a repository', () => {
   });
 });
 
-describe('a list of the real Hub', () => {
-  it('has the SHA-256 of a large file, not the Git hash of its pointer', async () => {
+describe('a list from the real Hub', () => {
+  it("has a large file's SHA-256, not the Git hash of its pointer", async () => {
     const sha = 'dd4bc8b21efa05ec961e3efc4ee5e3832a3679c7';
     const api = '/api/models/google-bert/bert-base-uncased';
     const tree = JSON.parse(textOf('test/cases/hub/bert-base-uncased/tree.json'));
@@ -198,7 +198,7 @@ describe('a long list', () => {
 });
 
 describe('a list with a model of 9,007 TB', () => {
-  it('is refused with the limit', async () => {
+  it('is refused, and the limit is shown', async () => {
     const list = [
       { type: 'file', path: 'a.json', size: 1, lfs: { oid: 'ab'.repeat(32), size: Number.MAX_SAFE_INTEGER } },
     ];
@@ -236,7 +236,7 @@ describe('a revision in the lock', () => {
     [{ kind: 'known', commit: 'a'.repeat(40) }, []],
     [{ kind: 'known', commit: 'b'.repeat(40) }, ['model/revision-moved']],
     [{ kind: 'unresolved', detail: 'No answer.' }, ['model/revision-unknown']],
-  ] as const)('gets a notice if it moved or if that is unknown: %o', (now, codes) => {
+  ] as const)('causes a notice if it moved or if that is unknown: %o', (now, codes) => {
     expect(sayValue(revisionNotice('tiny', locked, now)).map(({ code }) => code)).toEqual(codes);
   });
 });

@@ -24,7 +24,7 @@ async function read(...names: readonly string[]) {
 }
 
 describe("an endpoint's keys", () => {
-  it('are known by their hashes, in file order', async () => {
+  it('are identified by their hashes, in file order', async () => {
     expect(await read('ANA')).toEqual({ kind: 'known', value: [hashOf(env.ANA)] });
     expect(await read('BEN', 'ANA')).toEqual({ kind: 'known', value: [hashOf(env.BEN), hashOf(env.ANA)] });
   });
@@ -59,7 +59,7 @@ describe('key sources', () => {
     expect(await rows('studio-2')).toEqual([]);
   });
 
-  it('are also listed for the nodes of a fallback, since its gateway has them', async () => {
+  it("are also listed for a fallback's nodes, because their gateway has them", async () => {
     const placements = [
       { ...placement('ANA'), fallback: { nodes: [nodeName('studio-2')], contextTokens: 1 } },
     ] as unknown as DesiredFleet['placements'];

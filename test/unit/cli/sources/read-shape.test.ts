@@ -72,7 +72,7 @@ const byRange: RequestListener = ({ url = '', headers }, response) => {
   response.end(bytes.subarray(Number(from), end + 1));
 };
 
-describe('the shape of a model', () => {
+describe("a model's shape", () => {
   it('is read from the headers in a folder', async () => {
     expect(await readShape(folderSource(at('model')), names)).toMatchObject(wanted);
   });
@@ -101,7 +101,7 @@ describe('the shape of a model', () => {
     expect(nextAddress(new URL('http://models.lan'), 'https://models.lan')?.href).toBe('https://models.lan/');
   });
 
-  it('is read from a server without ranges, before the response ends', async () => {
+  it('is read from a server without range support, before the response ends', async () => {
     const base = await serverOf(({ url = '' }, response) => {
       const bytes = files[url.replace('/tiny/', '')] ?? Buffer.alloc(0);
       // The server announces a terabyte, and sends only a header.
@@ -164,14 +164,14 @@ describe('the shape of a model', () => {
     });
   });
 
-  it('is unknown for a missing folder, and for a folder in place of a file', async () => {
+  it('is unknown for a missing folder, and for a folder instead of a file', async () => {
     const gone = await readShape(folderSource(at('gone')), names);
     expect(gone).toEqual({ kind: 'unknown', why: 'config.json does not exist' });
     const none = { kind: 'unknown', why: 'it has neither safetensors nor GGUF files' };
     expect(await readShape(folderSource(root), ['config.json', 'model'])).toEqual(none);
   });
 
-  it('is unknown for a damaged file, and names that file', async () => {
+  it('is unknown for a damaged file, and the reason names that file', async () => {
     write('bad.gguf', 'GGML');
     const damaged = { kind: 'unknown', why: 'the header of bad.gguf does not begin with GGUF' };
     expect(await readShape(folderSource(root), ['bad.gguf'])).toEqual(damaged);

@@ -64,19 +64,19 @@ describe('a release', () => {
   const exo = exoReleases.archive('1.0.72');
   const named = (name: string) => page(name).replaceAll(/1\.0\.(?:71|60)/g, '1.0.72');
 
-  it('that is known needs no request', async () => {
+  it('needs no request if it is known', async () => {
     const { fact } = await resolve(exoReleases.archive('1.0.71'), {});
     expect(fact).toEqual({ kind: 'known', ...exoReleases.archive('1.0.71').known });
     expect(asked).toEqual([]);
   });
 
-  it("has the digest and size of GitHub's page", async () => {
+  it("has the digest and size from GitHub's page", async () => {
     const { fact } = await resolve(exo, { [exoPage]: text(named('exo-1.0.71')) });
     expect(fact).toMatchObject({ kind: 'known', sizeBytes: 412_972_413 });
     expect(asked).toEqual([`GET ${exoPage}`]);
   });
 
-  it('of Node.js has the digest of the list and the size of the archive', async () => {
+  it('of Node.js has the digest from the list and the size of the archive', async () => {
     const { known: _, ...node } = nodeReleases.archive('22.22.0');
     const folder = '/nodejs.org/dist/v22.22.0';
     const path = `${folder}/node-v22.22.0-darwin-arm64.tar.gz`;
@@ -88,7 +88,7 @@ describe('a release', () => {
     expect([asked, hashed]).toEqual([[`GET ${folder}/SHASUMS256.txt`, `HEAD ${path}`], 0]);
   });
 
-  it('without a published digest is hashed once', async () => {
+  it('is hashed once if it has no published digest', async () => {
     const at = '/github.com/exo-explore/exo/releases/download/v1.0.72/EXO-1.0.72.dmg';
     const moved = text('', 302, { location: `${mirror}/elsewhere` });
     const { fact, hashed } = await resolve(exo, {
@@ -121,12 +121,12 @@ describe('a release', () => {
     ],
     ['an error', text('', 500), 'unresolved'],
     ['a loop', text('', 302, { location: exoPage }), 'unresolved'],
-  ] as const)('whose page has %s is not resolved', async (_, answer, kind) => {
+  ] as const)('is not resolved if its page has %s', async (_, answer, kind) => {
     const { fact } = await resolve(exo, { [exoPage]: answer });
     expect(fact.kind).toBe(kind);
   });
 
-  it('that ends early or cannot be reached is not resolved', async () => {
+  it('is not resolved if its page ends early or cannot be reached', async () => {
     const url = 'https://site.lan/own.tar.gz';
     const cutOff: Answer = (response) => {
       response.writeHead(200, { 'content-length': bytes.length });

@@ -41,8 +41,8 @@ const read = (folder: string) =>
     deadlineMs: 30_000,
   });
 
-describe('the list of files on a server', () => {
-  it('has the digests of SHA256SUMS and the sizes of the files, and reads no file', async () => {
+describe("a server's list of files", () => {
+  it('has the digests from SHA256SUMS and the sizes of the files, and reads no file', async () => {
     web.reset();
     expect(await read('kimi')).toEqual({
       kind: 'known',

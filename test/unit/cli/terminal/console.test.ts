@@ -17,13 +17,13 @@ function timedConsole(changes: Partial<terminal.Console>) {
   return { console: { ...fakeRun().run.console, out: write, err: write, columns: 60, ...changes }, written };
 }
 
-describe('the progress of a command', () => {
+describe("a command's progress", () => {
   it.each([
     [true, 5_500, [2_500, 4_500]],
     [false, 13_000, [2_500, 12_500]],
     [true, 1_999, [1, 1_500]],
     [false, 1_999, [1, 1_500]],
-  ])('is redrawn on a terminal (%s), or printed more rarely', async (canRewrite, forMs, doneAtMs) => {
+  ])('is redrawn on a terminal (%s), otherwise printed less often', async (canRewrite, forMs, doneAtMs) => {
     const { console, written } = timedConsole({ canRewrite });
     const what = canRewrite ? 'observing' : () => 'asking';
     const work = terminal.withProgress(console, [what, [{ name: 'a' }, { name: 'b' }]], async (done) => {
@@ -72,7 +72,7 @@ describe('a console', () => {
     expect(new Set(painted).size).toBe(hasColor ? 5 : 1);
   });
 
-  it('writes to the streams of its process in ASCII if necessary, and errors below a drawing', () => {
+  it("writes to its process's streams, in ASCII if necessary, and errors below a drawing", () => {
     const streams = { stdin: { isTTY: true }, stdout: new PassThrough(), stderr: new PassThrough() };
     const about = { noColor: false, isSimulated: true, hasEvents: true };
     const open = (LANG: string, isTTY = true) =>
@@ -93,7 +93,7 @@ describe('a console', () => {
     expect(console.outClosed.aborted).toBe(true);
   });
 
-  it('prints JSON indented, and after events in one line', () => {
+  it('prints JSON indented, but on one line after events', () => {
     const lines = [{}, { hasEvents: true }].map((changes) => {
       const { console, written } = timedConsole(changes);
       terminal.showJson(console, { formatVersion: 1, diagnostics: [] } as never);

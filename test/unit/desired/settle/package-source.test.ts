@@ -56,7 +56,7 @@ function settled({ archives = {}, isLocked = false }: Given) {
 const absent = { 'mlx/requirements.lock': missing, 'mlx/source.whl': missing };
 
 describe('a source on GitHub', () => {
-  it('is read as a repository and a whole commit', () => {
+  it('is read as a repository and a full commit', () => {
     expect(packageSource(text)).toEqual(source);
   });
 
@@ -88,7 +88,7 @@ describe('a runtime from a commit', () => {
       '/rack',
     ).flatMap(({ kind, name }) => (kind === 'release' ? name : []));
 
-  it('resolves the archive of its commit only while the lock lacks the digest', () => {
+  it("resolves its commit's archive only while the lock lacks the digest", () => {
     expect(releasesWith()).toEqual([file]);
     expect(releasesWith({ [file]: lockedAs('b') })).toEqual([]);
     expect(releasesWith({ [file.replace('acme', 'ana')]: lockedAs('b') })).toEqual([file]);
@@ -104,7 +104,7 @@ describe('a runtime from a commit', () => {
     expect(unmadeRuntimes({ runtimes: [wanted] })).toEqual([]);
   });
 
-  it('is built on a node while its wheel or its list is missing, and locks the digest of the archive', () => {
+  it("is built on a node while its wheel or list is missing, and locks the archive's digest", () => {
     for (const found of [
       absent,
       { ...absent, 'mlx/requirements.lock': list },
@@ -168,7 +168,7 @@ describe('llama.cpp from a commit', () => {
     }
   });
 
-  it('waits for the archive of the commit', () => {
+  it("waits for the commit's archive", () => {
     const gone: ArchiveFact = { kind: 'no-release', detail: `${url} does not exist (HTTP 404).` };
     const { wanted } = built({ llama: missing, [archive]: gone });
     expect([wanted.unread?.kind, unmadeRuntimes({ runtimes: [wanted] })]).toEqual(['no-release', []]);
@@ -179,16 +179,16 @@ describe('llama.cpp from a commit', () => {
     expect([wanted.unread?.kind, diagnostics.map(({ code }) => code)]).toEqual(['unbuilt', ['runtime/not-built']]);
   });
 
-  it('is installed like any archive once it exists', () => {
+  it('is installed like any other archive once it exists', () => {
     const { wanted, locked } = built({ llama: known('d') });
     expect([wanted.digest, wanted.unread, locked]).toEqual(['d'.repeat(64), undefined, lockedAs('d')]);
   });
 });
 
-describe('the list of a built wheel', () => {
+describe("a built wheel's list", () => {
   const lists = { name: 'mlx-lm', python: '3.12', source };
 
-  it('names the commit, and has the hash of the wheel', () => {
+  it("names the commit, and contains the wheel's hash", () => {
     const made = madeList(lists, listText, 'studio-1', digest('d'.repeat(64)));
     expect(made).toEqual({
       text: expect.stringContaining(`# mlx-lm is the wheel next to this file, built from ${text}.`),

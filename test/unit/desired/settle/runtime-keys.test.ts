@@ -39,7 +39,7 @@ const lockAfter = (...applied: readonly DesiredRuntime[]): Pick<ClusterLock, 'ru
   );
 
 describe("a version's keys in the lock", () => {
-  it.each(runtimes.map((one) => [one.driver, one] as const))('are read as written for %s', (_, one) => {
+  it.each(runtimes.map((one) => [one.driver, one] as const))('are read as they were written for %s', (_, one) => {
     const runtimeKeys = { [one.name]: lockedKeys({ ...one, digest: older }, {}, keysByDriver) };
     const text = renderLock({ ...emptyLock('cluster.lock'), runtimeKeys });
     const { lock, diagnostics } = parseLock(text, 'cluster.lock');
@@ -74,7 +74,7 @@ describe("a version's keys in the lock", () => {
   });
 });
 
-describe('the name of a version', () => {
+describe("a version's name", () => {
   const names = (one: DesiredRuntime | undefined) =>
     versionNames(one === undefined ? [] : lockedKeys({ ...one, digest: older }, {}, keysByDriver));
   const releases: ClusterSpec['runtimes'] = { llama: { driver: 'llamacpp-rpc', version: 'b10950' } };
@@ -86,7 +86,7 @@ describe('the name of a version', () => {
     expect(names(runtimes.find((one) => one.driver === 'command'))).toEqual({});
   });
 
-  it('precedes the digests in the lines of the lock', () => {
+  it('comes before the digests in the list of lock changes', () => {
     const lock = {
       ...emptyLock('cluster.lock'),
       ...lockAfter(oldExo),

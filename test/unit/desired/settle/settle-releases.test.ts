@@ -46,7 +46,7 @@ describe('a runtime by version', () => {
     expect([now, lockedRelease, additions]).toEqual([locked, url('1.0.71'), []]);
   });
 
-  it('is an addition with its digest and size', () => {
+  it('is added to the lock with its digest and size', () => {
     const { lockedRelease, additions } = settle('1.0.71', known('a'), emptyLock('cluster.lock'));
     expect(lockedRelease).toBe(url('1.0.71'));
     expect(additions).toEqual(['runtime exo: 1.0.71, sha256 aaaaaaaaaaaaaaaa, 413.0 MB']);
@@ -60,7 +60,7 @@ describe('a runtime by version', () => {
     expect(settle('1.0.71', known('a'), before).additions).toEqual(['runtime exo: 1.0.71, the same archive as before']);
   });
 
-  it('does not use the digest of another version while it is unresolved', () => {
+  it("does not use another version's digest while it is unresolved", () => {
     const { wanted, locked: now, lockedRelease, diagnostics } = settle('1.0.72', { kind: 'unresolved', detail: 'No.' });
     expect([wanted.digest, wanted.sha256, wanted.unread?.kind]).toEqual([undefined, undefined, 'unresolved']);
     expect([now, lockedRelease]).toEqual([locked, url('1.0.71')]);
@@ -70,12 +70,12 @@ describe('a runtime by version', () => {
     expect([missing.locked, missing.lockedRelease]).toEqual([undefined, undefined]);
   });
 
-  it('has the version that nodes have for commands that resolve nothing', () => {
+  it('has the version that the nodes have, for commands that resolve nothing', () => {
     const { wanted, lockedRelease, additions } = settle('1.0.72');
     expect([wanted.digest, lockedRelease, additions]).toEqual([sha('a'), url('1.0.71'), []]);
   });
 
-  it('leaves the lock when the file names an archive on this computer', () => {
+  it('is removed from the lock when the file names an archive on this computer', () => {
     const local: RuntimeSource = { name: 'exo', archive: './own.dmg', extras: [] };
     const { wanted, lockedRelease } = settleRuntime(local, {
       lock,

@@ -28,13 +28,13 @@ const settled = (letter?: string) =>
   });
 
 describe('a rolled-back runtime', () => {
-  it.each([['a'], [undefined]])('keeps the older version while its archive is the same (%s)', (letter) => {
+  it.each([['a'], [undefined]])('keeps the older version while its archive is unchanged (%s)', (letter) => {
     const { wanted, rolledBack, additions } = settled(letter);
     expect(wanted).toMatchObject({ sha256: sha('a'), digest: sha('e'), rolledBackFrom: sha('a') });
     expect([rolledBack, additions]).toEqual([lock.rolledBack.ref, []]);
   });
 
-  it('follows its archive once that changes, and this is reported', () => {
+  it('follows its archive once the archive changes, and this is reported', () => {
     const { wanted, rolledBack, additions } = settled('b');
     expect(wanted).toMatchObject({ sha256: sha('b'), digest: sha('b') });
     expect([wanted.rolledBackFrom, rolledBack]).toEqual([undefined, undefined]);

@@ -60,7 +60,7 @@ const codesOf = ({ diagnostics }: SettledFleet) => diagnostics.map(({ code }) =>
 describe('link networks', () => {
   const two = settle({ links: ['a:2 <-> b:2', 'c:3 <-> a:3'] });
 
-  it('are the first free ones in file order, each reported', () => {
+  it('are the first free ones in file order, and each is reported', () => {
     expect(linksOf(two)).toEqual({ 'a:2 <-> b:2': '10.77.0.0', 'a:3 <-> c:3': '10.77.0.4' });
     expect(two.fleet.thunderbolt.networks).toEqual({
       0: { address: '10.77.0.0', prefixLength: 30 },
@@ -82,7 +82,7 @@ describe('link networks', () => {
     expect([again.lock, again.additions]).toEqual([two.lock, []]);
   });
 
-  it('stay reserved after a link was removed, until no node has them', () => {
+  it('stay reserved after a link is removed, until no node has them', () => {
     const left = settle({ links: ['c:3 <-> a:3', 'b:4 <-> c:4'] }, two.lock);
     expect(linksOf(left)).toEqual({ 'a:3 <-> c:3': '10.77.0.4', 'b:4 <-> c:4': '10.77.0.8' });
     expect(left.fleet.thunderbolt.formerNetworks).toEqual([{ address: '10.77.0.0', prefixLength: 30 }]);
@@ -93,14 +93,14 @@ describe('link networks', () => {
     expect(next.fleet.thunderbolt.formerNetworks).toEqual([]);
   });
 
-  it('return to a link that comes back', () => {
+  it('return to a link that is added again', () => {
     const left = settle({ links: [] }, two.lock);
     const back = settle({ links: ['b:4 <-> c:4', 'a:3 <-> c:3'] }, left.lock);
     expect(linksOf(back)).toEqual({ 'a:3 <-> c:3': '10.77.0.4', 'b:4 <-> c:4': '10.77.0.8' });
     expect(back.lock.formerNetworks).toEqual({ '10.77.0.0/30': 'a:2 <-> b:2' });
   });
 
-  it('move with the pool, and the former ones are marked for removal', () => {
+  it('move with the pool, and the former networks are marked for removal', () => {
     const moved = settle({ links: ['a:2 <-> b:2'], pool: '10.78.0.0/24' }, settle({ links: ['a:2 <-> b:2'] }).lock);
     expect(linksOf(moved)).toEqual({ 'a:2 <-> b:2': '10.78.0.0' });
     expect(moved.fleet.thunderbolt.formerNetworks).toEqual([{ address: '10.77.0.0', prefixLength: 30 }]);
@@ -124,7 +124,7 @@ describe('link networks', () => {
     expect(without.lock.links).toEqual({});
   });
 
-  it('cause an error that names the links if the pool is full', () => {
+  it('cause an error that names the links if the pool is exhausted', () => {
     const small = settle({ links: ['a:2 <-> b:2'], pool: '10.77.0.0/30' });
     const other = settle({ links: ['a:3 <-> b:3'], pool: '10.77.0.0/30' }, small.lock);
     expect(codesOf(other)).toEqual(['lock/pool-full']);
@@ -176,7 +176,7 @@ describe('a runtime', () => {
     expect(codesOf(settle({ more: runtimes }))).toEqual(['runtime/archive-unreadable']);
   });
 
-  it('is dropped from the lock once it leaves the file', () => {
+  it('is dropped from the lock once it is removed from the file', () => {
     const without = settle({}, first.lock);
     expect([without.lock.runtimes, without.additions]).toEqual([{}, []]);
   });
@@ -229,7 +229,7 @@ describe('a model', () => {
     expect(changed.fleet.models[0]?.digest).toBe(digestOf(sorted.slice(0, 1)));
   });
 
-  it('has the commit of its repository in the lock, and its nodes download that commit', () => {
+  it("has its repository's commit in the lock, and its nodes download that commit", () => {
     const hub = 'models: { tiny: { source: hf:acme/tiny } }\n';
     const commit = 'c'.repeat(40);
     const answer: SourceFacts = { ...nothing, folders: { tiny: { kind: 'known', commit, files: sorted } } };
@@ -293,7 +293,7 @@ describe('a model', () => {
 });
 
 describe('a node in the lock', () => {
-  it('causes an error that names forget if it left the file', () => {
+  it('causes an error that suggests forget if it was removed from the file', () => {
     expect(codesOf(settle({}, withNodes(lock, ['c', 'a', 'gone'])))).toEqual(['lock/node-left-file']);
   });
 

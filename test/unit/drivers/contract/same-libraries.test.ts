@@ -57,7 +57,7 @@ function seen(...trees: readonly (readonly ObservedTree[])[]) {
   return sameLibraries({ name: 'reference', digest: wanted }, members);
 }
 
-describe("a runtime's libraries on several nodes", () => {
+describe('the libraries of a runtime on several nodes', () => {
   it('are equal if every digest is equal', () => {
     expect(seen([made(one)], [made(one)], [made(one)])).toEqual({ without: [], unwritten: [], differences: [] });
   });
@@ -83,7 +83,7 @@ describe("a runtime's libraries on several nodes", () => {
     ]);
   });
 
-  it('are unknown for an incomplete tree or a seal without them', () => {
+  it('are unknown for an incomplete tree or for a seal that does not list them', () => {
     const changed = tree(undefined, { state: 'changed' });
     const older = { ...made(other), digest: 'f'.repeat(16) };
     expect(seen([made(one)], [tree(undefined)], [changed, older])).toEqual({
@@ -124,7 +124,7 @@ describe('a plan for a runtime that each node installs itself', () => {
     expect(planOf(equal, equal, third)).toEqual({ codes: [code], gates: [], isStarted: false });
   });
 
-  it('compares libraries before the start if a node still installs them', () => {
+  it('compares libraries before the start if a node has yet to install them', () => {
     expect(planOf(equal, equal, [])).toEqual({
       codes: [],
       gates: [{ node: 'studio-1', address: 'libraries/kimi', value: 'equal' }],

@@ -59,7 +59,7 @@ describe('the chosen preview', () => {
     expect(choosePreview(mixed, kimi).kind).toBe('none');
   });
 
-  it('does not exist if tensor over RDMA is only the label of a ring on one node', () => {
+  it('does not exist if "tensor over RDMA" is only the label of a ring on one node', () => {
     const all = previewsOf('previews-no-rdma.json');
     const one = { ...qwen, ids: ids.slice(0, 1) };
     const disguised = all.filter(({ error }) => error === undefined);
@@ -76,7 +76,7 @@ describe('the chosen preview', () => {
       { ...kimi, ids: four.slice(0, 3) },
       "exo's preview of Tensor over MlxJaccl is a MlxJacclInstance with TensorShardMetadata on 2 nodes",
     ],
-  ])('does not exist, and the reason comes from exo (%s)', (name, wish, reason) => {
+  ])('does not exist, and exo gives the reason (%s)', (name, wish, reason) => {
     expect(choosePreview(previewsOf(name), wish)).toEqual({ kind: 'none', reason });
   });
 

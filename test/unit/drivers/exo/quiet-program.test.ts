@@ -162,7 +162,7 @@ describe('the log filter that starts exo', () => {
     });
   });
 
-  it('removes open and leftover logs only in its own home', async () => {
+  it('removes open and leftover logs only in its own home folder', async () => {
     const log = '.exo/exo_log';
     const script = `cd "$1" && mkdir -p ${log}/runner_log .exo/event_log/master
 echo a >${log}/exo.2026.log; echo a >${log}/exo.2026.log.zst; echo e >${log}/exo.log

@@ -90,12 +90,12 @@ const twoOnEachHop = (all: readonly Link[]): readonly Link[] => {
   return [...ring, ...further];
 };
 
-describe('mlx that is too old for macOS 27', () => {
+describe('an mlx that is too old for macOS 27', () => {
   const { packages: listed } = runtime;
   const codes = (macos: string, mlx: string) =>
     codesOf({ macos, runtime: { packages: { ...listed, mlx } } }).filter((one) => one.includes('macos'));
 
-  it('is reported before a start for a file with macOS 27', () => {
+  it('is reported before a start if the file sets macOS 27', () => {
     expect(codes('27.0', '0.32.0')).toEqual(['warning mlx/too-old-for-macos']);
     expect([codes('26.5', '0.32.0'), codes('27.0', '0.32.1')]).toEqual([[], []]);
   });
@@ -182,7 +182,7 @@ describe('an mlx placement', () => {
     expect(codesOf({ links: open, placement: { transport: 'tcp' } })).toEqual(['error mlx/backend-needs-cables']);
   });
 
-  it('has a notice for an unused second cable, unless a ring has two on every hop', () => {
+  it('has a notice for an unused second cable, unless a ring has two cables on every hop', () => {
     const doubled = (all: readonly Link[]) => [
       ...all,
       ...all.map((link, at) => ({
@@ -210,7 +210,7 @@ describe('an mlx placement', () => {
     expect(codesOf({ blocked: 'studio-1', system: { firewall: 'disabled' } })).toEqual([]);
   });
 
-  it('does not need a cable on a single node', () => {
+  it('needs no cable on a single node', () => {
     expect(codesOf({ placement: { nodes: nodes.slice(0, 1) }, links: () => [] })).toEqual([]);
   });
 
@@ -279,7 +279,7 @@ describe('an mlx placement', () => {
     expect(codes({ files: files.slice(0, 1) })).toEqual([]);
   });
 
-  it("has warnings for a context beyond the model's limit and for a variable that may hang it", () => {
+  it("causes warnings for a context beyond the model's limit and for a variable that may hang it", () => {
     expect(codesOf({ placement: { contextTokens: 8_192 } })).toEqual([]);
     expect(codesOf({ placement: { contextTokens: 8_193 } })).toEqual(['warning mlx/context-too-long']);
     expect(codesOf({ placement: { env: { MLX_METAL_FAST_SYNCH: '1' } } })).toEqual(['warning mlx/fast-synch']);

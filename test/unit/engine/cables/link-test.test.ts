@@ -50,14 +50,14 @@ describe('readTransport', () => {
     ['that prints a whole line twice', end([...lead, ...lead, 'done']), 'an end printed no result'],
     ['with an impossible number', end([...impossible, 'done']), 'an end printed no result'],
     ['with an object that stays', end([...lead, `left ${stays}`, 'done']), `not given back: ${stays}`],
-  ])('takes an end %s for no measurement', (_, broken, reason) => {
+  ])('does not count an end %s as a measurement', (_, broken, reason) => {
     expect(readTransport([broken, whole[1]])).toEqual({ kind: 'failed', isBroken: false, reason });
   });
 
   it.each([
     'librdma.dylib: cannot open shared object file: No such file or directory; libibverbs.so.1: cannot open shared object',
     "dlopen(librdma.dylib, 0x0006): tried: 'librdma.dylib' (no such file)",
-  ])('says in one sentence that there is no RDMA library: %s', (words) => {
+  ])('reports in one sentence that there is no RDMA library: %s', (words) => {
     const ends = [end([`failed ${words}`]), end(['failed the other end failed'])] as const;
     expect(readTransport(ends)).toEqual({
       kind: 'failed',

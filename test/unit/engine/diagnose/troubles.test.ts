@@ -62,14 +62,14 @@ describe('findings in repair order', () => {
     expect(found[0]?.hanging).toEqual(['RDMA ports at studio-1:3, studio-4:4', 'placement chat']);
   });
 
-  it("drop a placement's finding if a cause already blocks it", () => {
+  it("omit a placement's finding if a cause already blocks the placement", () => {
     const cause = diagnose(codes['rdma/disabled'], { subject: nodeSubject('studio-3'), detail: 'It is off.' });
     const hung = diagnose('mesh/not-serving', { subject: placementSubject('chat'), detail: 'It is hung.' });
     expect(withoutConsequences([cause, hung], [chat])).toEqual([cause]);
     expect(withoutConsequences([cause, hung], [{ ...chat, transport: 'tcp' }])).toEqual([cause, hung]);
   });
 
-  it("drop a placement's finding for each cable warning that blocks a plan", () => {
+  it("omit a placement's finding for each cable warning that blocks a plan", () => {
     const end = (name: string) => ({ node: nodeName(name), receptacle: 2 });
     const subject = linkSubject([end('studio-1'), end('studio-2')]);
     const hung = diagnose('mesh/not-serving', { subject: placementSubject('chat'), detail: 'It is stopped.' });
@@ -85,13 +85,13 @@ describe('findings in repair order', () => {
     expect(refused).toEqual(holding);
   });
 
-  it('do not list a placement over TCP under disabled RDMA', () => {
+  it('do not list a placement that uses TCP under disabled RDMA', () => {
     const [found] = troubles({ values: { 'studio-3': disabled } }, [{ ...chat, transport: 'tcp' }]);
     expect(found?.finding.code).toBe('rdma/disabled');
     expect(found?.hanging).toEqual([]);
   });
 
-  it('list neither serving placements nor any on other Macs', () => {
+  it('list neither serving placements nor any placements on other Macs', () => {
     const others = { ...chat, nodes: [nodeName('studio-1'), nodeName('studio-2')] };
     const found = troubles({ values: { 'studio-3': disabled } }, [{ ...chat, standing: 'met' }, others]);
     expect(found[0]?.hanging).toEqual([]);
@@ -156,7 +156,7 @@ describe('manual steps for the RDMA switch', () => {
   const switches = (changes: RackChanges) => rdmaSwitches(troubles(changes), observedFleet(changes));
   const on27 = { ...disabled, 'rdma-switch': 'off', 'macos-version': { version: '27.0', build: '26A428' } } as const;
 
-  it('need one visit to Recovery for all Macs before macOS 27', () => {
+  it('require one visit to Recovery for all Macs before macOS 27', () => {
     const { recovery, systemSettings } = switches({ values: { 'studio-2': disabled, 'studio-4': disabled } });
     expect(systemSettings).toBeUndefined();
     expect(recovery?.nodes).toEqual(['studio-2', 'studio-4']);

@@ -118,7 +118,7 @@ describe.each(scriptShells)('jobs and the lease under $name', (shell) => {
 });
 
 describe('a rank', () => {
-  it.each(scriptShells)('shows the suspended processes of its group under $name', async (shell) => {
+  it.each(scriptShells)("shows its group's suspended processes under $name", async (shell) => {
     const root = newRoot(shell);
     root.tool('bin/ps', "printf '%s\\n' '  7   7 Ss' '  8   7 T' '  9   9 T' ' 10   7 Ts+' ' 11   7 UT'");
     expect(read(await observe(shell, root), servicesFact)).toMatchObject({ value: [{ pid: 7, suspended: [8, 10] }] });
@@ -246,7 +246,7 @@ describe('a rank', () => {
       expect(await seen(root)).toMatchObject({ said: [] });
     });
 
-    it("reports its previous start's transport if that is recorded", async () => {
+    it("reports its previous start's transport if recorded", async () => {
       const root = newRoot(shell);
       member(root, { rank: 1 });
       const mark = `boot=${session}\ntransport=rdma\nuntil=1\nlog=0\n`;
@@ -297,7 +297,7 @@ describe('a rank', () => {
       expect(await seen(root)).not.toHaveProperty('gpuBytes');
     });
 
-    it('is meeting the other ranks while only its meeting port listens', async () => {
+    it('is meeting the other ranks while it listens only on its meeting port', async () => {
       const root = newRoot(shell, ['*.29501']);
       member(root, { rank: 1, meetPort: 29_501 });
       expect(await seen(root)).toMatchObject({ isListening: false, isMeeting: true });

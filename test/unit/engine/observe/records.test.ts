@@ -19,7 +19,7 @@ const kept = (lines: readonly string[]) => [
 const both = ['job 9f2a', '|name=blob', '|path=/opt/a=b', 'lease', '|owner=ana', '|verb=apply', 'end'];
 
 describe('the baseline fact', () => {
-  it('is unknown if the node returns an unfamiliar setting', () => {
+  it('is unknown if the node returns an unknown setting', () => {
     expect(baselineFact.parse(kept(['baseline power', '|sleep 1', 'end']), asked)).toMatchObject({ kind: 'known' });
     expect(baselineFact.parse(kept(['baseline moon', '|full', 'end']), asked)).toMatchObject({ reason: 'garbled' });
   });
@@ -70,7 +70,7 @@ describe("a job's state", () => {
     expect(state(['|pid=17', '|exit=0', 'processes 0', process])).toBe('ended');
   });
 
-  it('is unknown, never gone, if it could not be observed', () => {
+  it('is unknown, not gone, if it could not be observed', () => {
     expect(state(['|pid=17'])).toBe('failed');
     expect(state(['|pid=17', 'processes 127'])).toBe('failed');
     expect(state(['|pid=17', 'processes 0', '|rubbish'])).toBe('garbled');
@@ -103,7 +103,7 @@ describe('the services fact', () => {
     expect(said(['service dev.meshwright.keeper 137', 'end'])).toMatchObject({ reason: 'failed' });
   });
 
-  it('keeps the other services if launchctl prints an unknown state of one', () => {
+  it('keeps the other services if launchctl prints an unknown state for one', () => {
     const services = ['keeper', 'rank.kimi', 'rank.qwen'].map((name) => `dev.meshwright.${name}`);
     const states = ['not running', 'penalty box', 'running'];
     const prints = services.flatMap((label, at) => [
@@ -122,7 +122,7 @@ describe('the services fact', () => {
     });
   });
 
-  it('lists the suspended processes of a rank, also next to a gateway', () => {
+  it("lists a rank's suspended processes, even next to a gateway", () => {
     const rank = 'dev.meshwright.rank.kimi';
     const gateway = 'dev.meshwright.gateway.8080';
     const print = [gateway, rank].flatMap((label) => [
@@ -163,7 +163,7 @@ describe('the services fact', () => {
 describe('the launchctl print parser', () => {
   const print = (...lines: readonly string[]) => parseLaunchctlPrint(['system/x = {', ...lines, '}']);
 
-  it('reads only top-level fields, whatever arguments contain', () => {
+  it('reads only top-level fields, whatever the arguments contain', () => {
     const inner = ['\targuments = {', '\t\tpid = 1', '\t\t}', 'pid = 2', '\tpid = 3', '\t}'];
     const read = print('\tstate = running', ...inner, '\tpid = 4', '\tlast exit code = 78: EX_CONFIG');
     expect(read).toEqual({ state: 'running', pid: 4, lastExit: '78: EX_CONFIG' });
@@ -174,7 +174,7 @@ describe('the launchctl print parser', () => {
     expect(loop).toEqual({ state: 'waiting', runs: 812, lastExit: '1' });
   });
 
-  it('reads the terminating signal in place of an exit code', () => {
+  it('reads the terminating signal instead of an exit code', () => {
     const signal = '\tlast terminating signal = Killed: 9';
     const idle = ['\tstate = not running', '\truns = 1'];
     expect(print(...idle, signal)).toEqual({ state: 'waiting', runs: 1, lastExit: 'Killed: 9' });

@@ -40,7 +40,7 @@ describe('the filevault fact', () => {
     expect(value(said('FileVault is Off, but will be enabled after the next restart.\n'))).toBe('off');
   });
 
-  it('is unknown for output with an unfamiliar line', () => {
+  it('is unknown if the output contains an unfamiliar line', () => {
     expect(said('FileVault is On.\nThe moon is full.\n')).toMatchObject({ reason: 'garbled' });
   });
 });
@@ -62,7 +62,7 @@ describe('the model-copies fact', () => {
   const said = (more: Partial<Answer>) =>
     modelCopies.parse([undefined, answer('kept-files', { stdout: 'end\n' }, more)], asked);
 
-  it('has no copies if none were searched for, but is unknown if the answers did not arrive', () => {
+  it('is empty if no copies were searched for, but unknown if the answers did not arrive', () => {
     expect(value(said({}))).toEqual({ folders: [], unreadable: [] });
     expect(said({ missing: 'truncated' })).toMatchObject({ reason: 'truncated' });
     expect(modelCopies.parse([undefined, undefined], asked)).toMatchObject({ reason: 'not-asked' });

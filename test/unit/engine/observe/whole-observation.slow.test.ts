@@ -160,7 +160,7 @@ describe.each(scriptShells)('a whole observation under $name', (shell) => {
     expect(root.tree()).toEqual(before);
   });
 
-  it('does not run programs from a folder at the front of PATH', async () => {
+  it('runs no programs from a folder at the front of PATH', async () => {
     const root = macRoot(shell);
     const mark = join(root.folder, 'hostile/ran');
     for (const { path } of Object.values(tool)) root.tool(`hostile/${basename(path)}`, `true >'${mark}'\nexit 1`);
@@ -179,7 +179,7 @@ describe.each(scriptShells)('a whole observation under $name', (shell) => {
     expect([facts.services, facts.jobs, facts.leases]).toMatchObject([{ value: [] }, { value: [] }, { value: [] }]);
   });
 
-  it('does not read a file in place of a folder as an empty folder', async () => {
+  it('does not read a file as an empty folder', async () => {
     const root = macRoot(shell);
     root.file(`${keep}/ops`, 'a file');
     const facts = await observe(shell, root);

@@ -44,7 +44,7 @@ describe('the gateway of a fallback whose placement is set to stopped', () => {
 });
 
 describe('a start after both gateways were drained', () => {
-  it('opens both gateways, wherever the placement runs and moves to', () => {
+  it('opens both gateways, wherever the placement runs or moves to', () => {
     const of = published();
     const moved = gatewayPlan({ of, ranks: onItsNodes, closed: both, goal: startThere });
     expect(gatewaySteps(moved).filter((one) => one.endsWith('open-endpoint'))).toEqual([

@@ -82,7 +82,7 @@ describe('a placement that shares its first ranks with its fallback, after an ed
     expect(changesOf(placedPlan({ of: edited, ranks: broken }))).toEqual(changed);
   });
 
-  it('is not stopped while one of its own nodes is away', () => {
+  it('is not stopped while one of its own nodes is unavailable', () => {
     const plan = placedPlan({ of: edited, ranks: onTheFallback(old), away: ['studio-3'] });
     expect([ofPlacement(plan), plan.effects]).toEqual([[], []]);
   });

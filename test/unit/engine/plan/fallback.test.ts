@@ -63,12 +63,12 @@ describe('a placement on its fallback', () => {
     expect(codes(plan)).toContain('mesh/on-fallback');
   });
 
-  it('is stopped where it runs, even if one of its own nodes is away', () => {
+  it('is stopped where it runs, even if one of its own nodes is unavailable', () => {
     const plan = placedPlan({ ranks: there, away: ['studio-3'], goal: { kind: 'stop', placements: ['kimi'] } });
     expect(ofPlacement(plan).filter((id) => id.endsWith(' stop'))).toEqual(['studio-4 stop', 'studio-1 stop']);
   });
 
-  it('is started where it ran last, unless a start names a layout', () => {
+  it('is started where it last ran, unless a start names a layout', () => {
     const ranks = onTheFallback(fleetWithFallback(), 'stopped');
     const [last, there, home] = ([{}, { layout: 'fallback' }, { layout: 'own' }] as const).map((wish) =>
       placedPlan({ ranks, goal: { kind: 'start', placements: ['kimi'], ...wish } }),
@@ -129,7 +129,7 @@ describe('a goal for a fallback node', () => {
 });
 
 describe('a start on the fallback', () => {
-  it('stops the running layout first, even if one of its nodes is away, and is empty afterwards', () => {
+  it('stops the running layout first, even if one of its nodes is unavailable, and is empty afterwards', () => {
     const plan = placedPlan({ ranks: onItsNodes, away: ['studio-2'], goal: startThere });
     const steps = ofPlacement(plan);
     expect(steps.filter((id) => / (?:stop|kick)$/.test(id))).toEqual([
@@ -166,7 +166,7 @@ describe('a start on the fallback', () => {
     expect([ofPlacement(amid), amid.blockers.map(({ code }) => code)]).toEqual([[], ['hold/held']]);
   });
 
-  it("is offered only while one of the placement's own nodes outside the fallback is away", () => {
+  it("is offered only while one of the placement's own nodes outside the fallback is unavailable", () => {
     const offered = placedPlan({ ranks: onItsNodes, away: ['studio-2'] });
     const hint = offered.diagnostics.find(({ code }) => code === 'mesh/fallback-there')?.hint;
     expect(plainText(hint ?? '')).toContain('meshwright start kimi --fallback');

@@ -89,7 +89,7 @@ describe('the converge goal', () => {
     expect(made.blockers.map(({ code }) => code)).toEqual(['sudo/denied']);
   });
 
-  it('lists the FileVault password of a locked Mac as a manual step', () => {
+  it("lists a locked Mac's FileVault password as a manual step", () => {
     const locked = diagnose('ssh/locked-at-filevault', {
       detail: 'It waits for a password.',
       subject: nodeSubject('studio-4'),

@@ -63,7 +63,7 @@ describe('a node on hold', () => {
     expect([plan.blockers, plan.waiting, codes(plan)]).toEqual([[], [], ['hold/held']]);
   });
 
-  it('is kept unchanged by a hold in the file until its last day is over', () => {
+  it('is kept unchanged by a hold in the file until the end of its last day', () => {
     const rack = { values: { 'studio-2': { power } } };
     const during = judgeHolds(heldByFile('2026-12-01'), Date.UTC(2026, 11, 1, 23));
     const after = judgeHolds(heldByFile('2026-12-01'), Date.UTC(2026, 11, 2));
@@ -73,7 +73,7 @@ describe('a node on hold', () => {
     expect([free && changed(free), free && codes(free)]).toEqual([['studio-2 power/sleep'], ['hold/expired']]);
   });
 
-  it('is changed again after the last day of the hold on the node', () => {
+  it('can be changed again after the last day of the hold on the node', () => {
     const over = { ...hold, until: '2026-11-20', isOver: true };
     const plan = planFor({ rack: { values: { 'studio-2': { power, hold: [over] } } } });
     expect([changed(plan), codes(plan)]).toEqual([['studio-2 power/sleep'], ['hold/expired']]);
@@ -139,7 +139,7 @@ describe('the hold goal', () => {
   });
 });
 
-describe('the last day of a hold', () => {
+describe("a hold's last day", () => {
   it('ends at midnight UTC', () => {
     expect(isDayOver('2026-12-01', Date.UTC(2026, 11, 1, 23, 59, 59))).toBe(false);
     expect(isDayOver('2026-12-01', Date.UTC(2026, 11, 2))).toBe(true);

@@ -25,7 +25,7 @@ const stopsIn = ({ steps }: Plan): readonly string[] =>
   steps.filter(({ act }) => act.kind === 'script' && act.name === 'stop-rank').map(({ node }) => node);
 const lost = ({ diagnostics }: Plan) => diagnosticsAsText(diagnostics).filter(({ code }) => code === 'mesh/lost-rank');
 
-describe('a stop while a node is away', () => {
+describe('a stop while a node is unavailable', () => {
   it.each([
     ['a follower', 'studio-3', ['studio-1', 'studio-2']],
     ['the leader', 'studio-1', ['studio-2', 'studio-3']],
@@ -46,7 +46,7 @@ describe('a stop while a node is away', () => {
     );
   });
 
-  it('stops followers after their leader, whatever its result', () => {
+  it("stops followers after their leader, whatever the leader's result", () => {
     const { steps } = plan({ ranks: hangs, away: ['studio-3'], goal: stop });
     const follower = steps.find(({ id }) => id === 'studio-2/placement/kimi/stop');
     expect([follower?.needs, follower?.after]).toEqual([[], ['studio-1/placement/kimi/stop']]);
@@ -73,7 +73,7 @@ describe('a stop while a node is away', () => {
   });
 });
 
-describe('the stop in a restart while a node is away', () => {
+describe('the stop in a restart while a node is unavailable', () => {
   it('stops a placement that gives no token', () => {
     expect(stopsIn(plan({ ranks: hangs, away: ['studio-3'], goal: stopOfRestart }))).toEqual(['studio-1', 'studio-2']);
   });
@@ -81,7 +81,7 @@ describe('the stop in a restart while a node is away', () => {
   it.each<[string, MeshRack['ranks'], string, string]>([
     ['answers', answers, 'studio-3', 'the placement returned a token'],
     ['may answer, since its leader is away', hangs, 'studio-1', 'whether the placement answers is unknown'],
-  ])('keeps a placement that %s, with the command that stops it', (_, ranks, away, words) => {
+  ])('keeps a placement that %s, and shows the command that stops it', (_, ranks, away, words) => {
     const made = plan({ ranks, away: [away], goal: stopOfRestart });
     expect(made.steps).toEqual([]);
     expect(
@@ -89,7 +89,7 @@ describe('the stop in a restart while a node is away', () => {
     ).toEqual([[true, true]]);
   });
 
-  it('expects the token from rank 0, and from the leader if no rank has this number', () => {
+  it('expects the token from rank 0, or from the leader if no rank has this number', () => {
     const token: TokenResult = { kind: 'answered', text: 'Hi' };
     const swapped: MeshRack['ranks'] = {
       'studio-1': [{ state: 'joined', rank: 1 }],
@@ -128,7 +128,7 @@ describe('the reboot of an unreachable Mac', () => {
   });
 });
 
-describe('apply while a node is away', () => {
+describe('apply while a node is unavailable', () => {
   it('does not stop any rank, and reports how to stop the remaining ones', () => {
     const made = plan({ ranks: hangs, away: ['studio-3'] });
     expect(made.steps).toEqual([]);

@@ -50,7 +50,7 @@ function behind(made: Plan, id: string): ReadonlySet<string> {
 const serving = threeRanks(['joined', 'running', 'running'], { token: { kind: 'answered', text: 'Hi' } });
 
 describe('a plan with a placement', () => {
-  it('names the nodes from which and to which it moves', () => {
+  it('names the nodes that it moves from and to', () => {
     const fleet = meshFleet({ placement: { nodes: [nodeName('studio-4')] } });
     const ranks = threeRanks(['joined', 'running', 'running'], { token: { kind: 'answered', text: 'Hi' } });
     const values = { 'studio-4': { trees } };
@@ -158,7 +158,7 @@ describe('the stop goal', () => {
   });
 });
 
-describe('a placement that is stopped to be restarted', () => {
+describe('a placement that is stopped for a restart', () => {
   const stop: Goal = { kind: 'stop', placements: ['kimi'], back: ['kimi'] };
   const reboot: Goal = { kind: 'reboot', nodes: [nodeName('studio-1')], back: ['kimi'] };
   const without = (kind: string) => ({
@@ -248,7 +248,7 @@ describe('the reboot goal for a node with a rank', () => {
   });
 
   it.each(['reboot', 'shutdown'] as const)(
-    'does not wait before a %s for a rank there that cannot be killed',
+    'does not wait before a %s for one of its ranks that cannot be killed',
     (kind) => {
       const made = plan({ goal: { kind, nodes: goal.nodes }, rack: { ranks: serving } });
       const stops = made.steps.flatMap(({ node, act }) =>
@@ -267,7 +267,7 @@ describe('the reboot goal for a node with a rank', () => {
     },
   );
 
-  it('does not need a gate for ranks that its own restarts stop', () => {
+  it('needs no gate for ranks that its own restarts stop', () => {
     const all = { kind: 'reboot', nodes: nodes.map(nodeName) } as const;
     const made = plan({ goal: all, rack: { ranks: serving } });
     expect(made.steps.filter(({ act }) => act.kind === 'gate')).toEqual([]);

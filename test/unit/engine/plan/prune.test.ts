@@ -62,7 +62,7 @@ const ofOld = `studio-1 model/old/${old.digest}`;
 const ofReplaced = `studio-1 model/tiny/${replaced.digest}`;
 
 describe('models prune', () => {
-  it('deletes published versions that are not in the file, and states their bytes', () => {
+  it('deletes published versions that are not in the file, and shows their size in bytes', () => {
     const made = plan({});
     expect(changed(made)).toEqual([ofOld, ofReplaced]);
     expect(made.effects).toMatchObject([{ kind: 'delete', nodes: ['studio-1'], bytes: 6_000_000_000 }]);
@@ -77,7 +77,7 @@ describe('models prune', () => {
     expect(changed(plan({ names: ['unheard-of'] }))).toEqual([]);
   });
 
-  it('keeps every version of a model whose list of files is not resolved', () => {
+  it('keeps every version of a model whose file list is not resolved', () => {
     const { digest: _, ...unresolved } = tiny;
     expect(changed(plan({ of: { ...fleet, models: [unresolved] } }))).toEqual([ofOld]);
   });
@@ -90,7 +90,7 @@ describe('models prune', () => {
     ]);
   });
 
-  it('keeps the drafter of a running rank', () => {
+  it("keeps a running rank's drafter", () => {
     expect(changed(plan({ runs: `tiny ${version}`, drafts: `old ${old.digest}` }))).toEqual([ofReplaced]);
   });
 
@@ -98,7 +98,7 @@ describe('models prune', () => {
     expect(changed(plan({ runs: null }))).toEqual([]);
   });
 
-  it('waits while the ranks or the models of a node are unknown', () => {
+  it("waits while a node's ranks or models are unknown", () => {
     expect(changed(plan({ unknown: { services: 'failed' }, runs: `old ${old.digest}` }))).toEqual([ofReplaced]);
     const made = plan({ unknown: { trees: 'timed-out' } });
     expect([changed(made), made.steps]).toEqual([[], []]);

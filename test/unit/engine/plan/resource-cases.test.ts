@@ -72,7 +72,7 @@ describe('kinds of changes', () => {
     'nothing left over',
   ];
 
-  it('are add for something missing, and remove for something unwanted', () => {
+  it('are "add" for something missing, and "remove" for something unwanted', () => {
     const all = cases.flatMap(({ one }) => planFor(one).changes);
     const expected = all.map(({ id, from, to }) => {
       if (ends.includes(to)) return `remove ${id}: ${from} -> ${to}`;

@@ -204,7 +204,7 @@ describe('commands that stop a placement and start it again', () => {
     for (const goal of goals) expect(touched(goal, ranks, {}), JSON.stringify(goal)).not.toEqual([]);
   });
 
-  it.each(restarting)('stop nothing whose start would be refused: %s', (_, { goals, ranks, removes = [] }) => {
+  it.each(restarting)('stop nothing if the start would be refused: %s', (_, { goals, ranks, removes = [] }) => {
     const wrong = tried
       .filter(([name]) => !removes.includes(name))
       .flatMap(([name, obstacle]) =>

@@ -97,7 +97,7 @@ describe('memory next to a placement to be stopped', () => {
     ]);
   });
 
-  it('is free if the same plan stops only its rank, because another node is away', () => {
+  it("is free if the same plan stops only the placement's rank, because another node is unavailable", () => {
     const plan = placedPlan({ of, ranks, away: ['studio-3'] });
     expect(outcomeOf({ ranks, away: ['studio-3'] })).toEqual({ refused: [], started: ['other'], stopped: ['kimi'] });
     const bootstrap = plan.steps.find(({ id }) => id === 'studio-1/placement/other/bootstrap');
@@ -108,7 +108,7 @@ describe('memory next to a placement to be stopped', () => {
     ]);
   });
 
-  it('is not free on a former node until its rank is stopped', () => {
+  it("is not free on a former node until the placement's rank there is stopped", () => {
     const moved = fleetWithOther(
       { nodes: nodes(1) },
       { nodes: nodes(2, 3, 4), fallback: { nodes: nodes(4, 2), contextTokens: 2_048 } },
@@ -134,12 +134,12 @@ describe('memory next to a placement to be stopped', () => {
     ]);
   });
 
-  it('is free on a node whose rank has stopped, whatever happens to the others', () => {
+  it('is free on a node whose rank has stopped, whatever happens to the other ranks', () => {
     const more = [{ held: 'studio-3' }, { away: ['studio-3'] }, { goal: start }];
     expect(more.map((one) => outcomeOf({ ranks: withoutFirst, ...one }).started)).toEqual(more.map(() => ['other']));
   });
 
-  it('is free if all of its ranks are stopped or absent', () => {
+  it("is free if all of the placement's ranks are stopped or absent", () => {
     const stopped: MeshRack['ranks'] = Object.fromEntries(
       Object.entries(onItsNodes).map(([node, ranks]) => [
         node,

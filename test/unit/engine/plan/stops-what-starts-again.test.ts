@@ -80,7 +80,7 @@ describe('a restart of a serving placement', () => {
   });
 
   it.each(['rdma-starts', 'hold', 'wired-limit', 'rdma-devices', 'trees'] as const)(
-    'stops nothing while %s of a node is unknown',
+    "stops nothing while a node's %s is unknown",
     (fact) => {
       expect(touched(plan(restart, {}, serving, { 'studio-2': { [fact]: 'timed-out' } }))).toEqual([]);
     },
@@ -108,7 +108,7 @@ describe('a reboot of a Mac with a serving placement', () => {
   });
 
   it.each(['rdma-starts', 'sudo', 'hold', 'trees'] as const)(
-    'stops and restarts nothing while %s of another node is unknown',
+    "stops and restarts nothing while another node's %s is unknown",
     (fact) => {
       expect(touched(plan(reboot('studio-1'), {}, serving, { 'studio-2': { [fact]: 'timed-out' } }))).toEqual([]);
     },

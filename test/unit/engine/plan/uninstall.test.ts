@@ -133,7 +133,7 @@ describe('the uninstall goal', () => {
     ['the rule that lets this login', { traces: { ...enrolled, hasSudoers: false, hasFolder: false } }],
     ['the order of services differs; --restore', { baseline: { ...before, values: withoutBridge } }],
     ['all values as they are now', { baseline: { values: [], daemons: [] } }, true],
-  ])('reports what stays: %s', (words, facts, restore = false) => {
+  ])('reports what is kept: %s', (words, facts, restore = false) => {
     expect(Object.values(reported(plan({ facts: { ...mine, ...facts }, wish: { restore } }))).join()).toContain(words);
   });
 
@@ -256,7 +256,7 @@ describe('the uninstall goal', () => {
 });
 
 describe('a fleet that loses some nodes', () => {
-  it('stops placements shared with other nodes, and drops those only on the lost ones', () => {
+  it('stops placements shared with other nodes, and drops those that are only on the lost nodes', () => {
     const without = fleetWithout({ ...settledFleet(), placements: rackOfThree.placements }, nodes);
     expect(without.placements).toEqual(['kimi']);
     expect(without.fleet.placements.map(({ name, state, nodes: own }) => [name, state, own])).toEqual([

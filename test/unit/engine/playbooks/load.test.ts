@@ -25,7 +25,7 @@ function wordsOf(schema: unknown): readonly string[] {
 const shipped = readdirSync('playbooks');
 
 describe('a shipped playbook', () => {
-  it('exists for each command that is a playbook', () => {
+  it('exists for each command that runs a playbook', () => {
     expect([...shipped].sort()).toEqual(['apply.yaml', 'drain.yaml', 'reboot.yaml', 'restart.yaml', 'shutdown.yaml']);
   });
 
@@ -39,7 +39,7 @@ describe('a shipped playbook', () => {
 });
 
 describe('a playbook', () => {
-  it('is read into plays of tasks', () => {
+  it('is read as plays of tasks', () => {
     const { playbook, diagnostics } = load(`
 playbook: 1
 about: Everything once.
@@ -121,7 +121,7 @@ plays:
     expect([...words].sort()).toEqual([...kinds].sort());
   });
 
-  it('is refused with the old name of the kind `gateway`', () => {
+  it('is refused if it uses the old name of the kind `gateway`', () => {
     const renamed = { detail: '`doorman` is now called `gateway`.', hint: 'Write `gateway`.' };
     expect(converge('doorman').diagnostics).toMatchObject([{ code: 'schema/not-allowed', ...renamed }]);
   });
@@ -152,7 +152,7 @@ plays:
     expect(places('stop: {}, reboot: {}')).toEqual([]);
   });
 
-  it('may not reboot Macs after a stop of other placements, or a start of other placements', () => {
+  it('may not reboot Macs if it stops or starts only other placements', () => {
     const details = (...plays: readonly string[]) =>
       load(`playbook: 1\nplays: [${plays.join(', ')}]`).diagnostics.map(({ code, detail }) => `${code} ${detail}`);
     const left = (names: string) => [
@@ -167,7 +167,7 @@ plays:
     expect(details('{ nodes: targets, tasks: [stop: {}, reboot: {}] }')).toEqual([]);
   });
 
-  it('has all mistakes reported together, with places and suggestions', () => {
+  it('has all mistakes reported together, with positions and suggestions', () => {
     const { playbook, diagnostics } = load(`playbook: 1
 plays:
   - nodes: [studio-9, studoi-1]

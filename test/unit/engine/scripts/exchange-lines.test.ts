@@ -5,7 +5,7 @@ import { nodes } from '../../../rack/plans.ts';
 const polled = (...lines: readonly string[]) => parseJobPoll(['state=running', ...lines, 'end', ''].join('\n'));
 const many = Array.from({ length: 33 }, (_, at) => `n${at}`).join(' ');
 
-describe("the lines of a job's status about other Macs", () => {
+describe("the lines about other Macs in a job's status", () => {
   it('accept a list of Mac names, and nothing else', () => {
     const lines = ['progress=7 9', 'activity=receiving 2'];
     const plain = { state: 'running', done: 7, total: 9, activity: 'receiving', kept: 2 };
@@ -25,7 +25,7 @@ describe("the lines of a job's status about other Macs", () => {
     }
   });
 
-  it('have what came over each cable once the job has ended', () => {
+  it('show the bytes that came over each cable once the job has ended', () => {
     expect(
       polled(
         'exchange=peer studio-2 4096 12 10.77.0.2',

@@ -82,7 +82,7 @@ describe('fetch-archive', () => {
       expect(root.read(target)).toBe(bytes.toString());
     });
 
-    it('resumes a partial archive and fetches no verified one again', async () => {
+    it('resumes a partial archive and does not fetch a verified archive again', async () => {
       const { root, call, requests } = start(shell, 'rest');
       root.file(`${target}.part`, bytes.subarray(0, 12_345).toString());
       expect(await runJob(root, call)).toMatchObject({ exit: 0 });
@@ -96,7 +96,7 @@ describe('fetch-archive', () => {
       expect([root.has(target), root.has(`${target}.part`)]).toEqual([false, false]);
     });
 
-    it('stores at most one byte more than the archive has, whether its server announces the length or not', async () => {
+    it("stores at most one byte more than the archive's size, whether or not its server announces the length", async () => {
       for (const path of ['endless', 'larger']) {
         const { root, call, requests } = start(shell, path);
         root.tool(
@@ -110,13 +110,13 @@ describe('fetch-archive', () => {
       }
     });
 
-    it('gives up when the pauses that the server asks for take more than half an hour', async () => {
+    it('gives up if the pauses that the server asks for take more than half an hour', async () => {
       const { root, call, requests } = start(shell, 'limited');
       expect(await runJob(root, call)).toMatchObject({ exit: 1, failure: { slug: 'fetch-failed' } });
       expect(requests()).toHaveLength(7);
     });
 
-    it('gives up after three answers that bring almost nothing', async () => {
+    it('gives up after three answers with almost no data', async () => {
       const { root, call, requests } = start(shell, 'drips');
       expect(await runJob(root, call)).toMatchObject({ exit: 1, failure: { slug: 'fetch-failed' } });
       expect(requests()).toEqual([' 0', ' 10000', ' 20000']);

@@ -101,7 +101,7 @@ describe('fetch-model', () => {
       expect(asked).toEqual(['/tiny/config.json 0', '/tiny/odd%20names/it%27s%20%23%3F.bin 0']);
     });
 
-    it('resumes an interrupted transfer in the same job and in the next', async () => {
+    it('resumes an interrupted transfer in the same job and in the next one', async () => {
       const { root, call, asked } = start(shell, 'broken-off');
       expect(await runJob(root, call)).toMatchObject({ exit: 0 });
       expect(asked.slice(1)).toEqual(
@@ -135,7 +135,7 @@ describe('fetch-model', () => {
       expect(root.read('../waits').split('\n').filter(Boolean)).toEqual(['22:00', '22:00', '22:00']);
     });
 
-    it('does not verify files again that were verified before an interruption', async () => {
+    it('does not reverify files that were verified before an interruption', async () => {
       const { root, call, asked } = start(shell, 'missing');
       root.file(stagedFile(exampleModel, 'config.json').path, '{}');
       root.file(`${stagingFolder(exampleModel).path}/checked/${sha256('{}')}`, 'flushed\n');

@@ -100,7 +100,7 @@ class Node {
 const big = Buffer.alloc(3 * mebi, 'meshwright ');
 
 describe('the hashing of published models', () => {
-  it('continues inside a file until a version is complete, and then leaves it alone for a day', () => {
+  it('continues in the middle of a file until a version is complete, and then leaves the version alone for a day', () => {
     const node = new Node();
     node.publish('big', { 'a.bin': big, 'b/c.json': '{}' });
     expect(node.round()).toEqual([]);
@@ -115,7 +115,7 @@ describe('the hashing of published models', () => {
     expect(node.offset()).toBeGreaterThanOrEqual(mebi);
   });
 
-  it('seals a version with a flipped byte as wrong, with the file and the time', () => {
+  it('seals a version with a flipped byte as wrong, and records the file and the time', () => {
     const node = new Node();
     node.publish('big', { 'a.bin': big, "it's odd/b c": 'xy' });
     node.flip('big', "it's odd/b c", 1);
@@ -136,14 +136,14 @@ describe('the hashing of published models', () => {
         mkdirSync(node.path('big', 'a.bin'));
       },
     ],
-  ])('calls a file wrong that %s', (_what, damage) => {
+  ])('reports a file as wrong that %s', (_what, damage) => {
     const node = new Node();
     node.publish('big', { 'a.bin': big });
     damage(node);
     expect(node.round()).toEqual([`model ${versionOf('big')} wrong=a.bin`]);
   });
 
-  it('does not call a file wrong that cannot be read, and tries again a day later', () => {
+  it('does not report an unreadable file as wrong, and tries again a day later', () => {
     const node = new Node();
     node.publish('big', { 'a.bin': 'x' });
     // No file can have a name of 300 bytes, so looking for it fails.
@@ -165,7 +165,7 @@ describe('the hashing of published models', () => {
         writeFileSync(node.path('big', 'a.bin'), big);
       },
     ],
-  ])('starts a file again that was %s meanwhile', (what, change) => {
+  ])('restarts a file that was %s in the meantime', (what, change) => {
     const node = new Node();
     node.publish('big', { 'a.bin': big });
     node.round();
@@ -185,7 +185,7 @@ describe('the hashing of published models', () => {
     ['empty', () => ''],
     ['from a different digest', (text) => text.replace(/H:../, 'H:00')],
     ['that claims another place', (text) => text.replace(/offset=\d+/, 'offset=7')],
-  ])('starts a version again after a state %s', (_what, spoil) => {
+  ])('restarts a version after a state %s', (_what, spoil) => {
     const node = new Node();
     node.publish('big', { 'a.bin': big });
     node.round();
@@ -198,7 +198,7 @@ describe('the hashing of published models', () => {
     expect(node.own('hashed')).toContain(versionOf('big'));
   });
 
-  it('starts a version again that was published anew, and skips versions without a list', () => {
+  it('restarts a version that was published again, and skips versions without a list', () => {
     const node = new Node();
     node.publish('big', { 'a.bin': big });
     node.publish('old', { 'a.bin': 'x' });
@@ -214,7 +214,7 @@ describe('the hashing of published models', () => {
     expect(node.own('hashed')).toMatch(new RegExp(`^${versionOf('big')}=\\d+\n$`));
   });
 
-  it('forgets when a version was hashed once it is published again', () => {
+  it('forgets when a version was last hashed once it is published again', () => {
     const node = new Node();
     node.publish('small', { 'a.bin': 'x' });
     node.round();
@@ -224,7 +224,7 @@ describe('the hashing of published models', () => {
     expect(node.own('hashed')).toBe('\n');
   });
 
-  it('reads at least a thirtieth a day, whatever the size, and catches up for ten minutes at most', () => {
+  it('reads at least a thirtieth per day, whatever the size, and catches up for at most ten minutes', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 3 * day }), (gigabytes, pause) => {
         const node = new Node();
@@ -247,7 +247,7 @@ describe('the hashing of published models', () => {
     );
   });
 
-  it('finds any flipped byte of any file, in as many rounds as the bytes need', () => {
+  it('finds any flipped byte in any file, in as many rounds as the bytes need', () => {
     const size = fc.oneof(fc.integer({ min: 0, max: 200 }), fc.integer({ min: mebi - 70, max: mebi + 70 }));
     const models = fc.array(fc.array(size, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 3 });
     fc.assert(
@@ -318,7 +318,7 @@ describe.each(scriptShells)('the end of a keeper round in $name', (shell) => {
     expect(root.read(`${folder}/${sealName}`)).toContain(digest);
   });
 
-  it('hashes nothing while a network change is under way', async () => {
+  it('hashes nothing while a network change is in progress', async () => {
     const root = prepared();
     root.tool('usr/sbin/sysctl', `/bin/mkdir -p "$R/${ours}/transaction/pending"; printf '1\\n'`);
     expect(await round(root)).toMatchObject({ code: 0 });

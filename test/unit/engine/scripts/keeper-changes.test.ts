@@ -99,7 +99,7 @@ describe.each(scriptShells)('keeper data after a network change in $name', (shel
     expect(['rolled', 'confirmed'].filter((end) => root.has(`q/keeper-${end}`))).toEqual(ends);
   });
 
-  it('drops the wired limit immediately if another is set', async () => {
+  it('drops the wired limit immediately if a different limit is set', async () => {
     const root = newRoot(shell);
     root.file(data, 'wired 4096\n');
     await run(root, { name: 'set-wired-limit', args: { megabytes: 4_096 } });

@@ -89,7 +89,7 @@ describe.each(scriptShells)('a keeper round in $name', (shell) => {
     expect([await round(root, shell), writes(root)]).toEqual([0, []]);
   });
 
-  it('rotates logs that are too long while they are open for writing', async () => {
+  it('rotates overlong logs while they are open for writing', async () => {
     const root = withNetwork(newRoot(shell), '');
     root.file(data, 'wired 1000\n');
     const long = `${ours}/log/chat.log`;

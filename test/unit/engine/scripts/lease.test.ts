@@ -57,7 +57,7 @@ describe.each(scriptShells)('a lease in $name', (shell) => {
     expect(leftovers(root)).toEqual([]);
   });
 
-  it('is renewed and released only by its own run and token', async () => {
+  it('is renewed and released only with its own run and token', async () => {
     const root = await newRoot(shell);
     await take(root, 'r-1');
     for (const fence of [
@@ -113,7 +113,7 @@ describe.each(scriptShells)('a lease in $name', (shell) => {
     expect(await heldBy(root)).toMatchObject({ run: 'r-1', token: 1 });
   });
 
-  it('is not taken while scripts of a stolen lease still run', async () => {
+  it('is not taken while scripts from a stolen lease are still running', async () => {
     const root = await newRoot(shell);
     root.file(`${ours}/lease.stolen.77/busy.4711`, '');
     root.tool('bin/ps', 'printf "/bin/sh -s\\n"');

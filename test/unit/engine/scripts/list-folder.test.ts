@@ -44,7 +44,7 @@ const [a, b] = [
 ];
 
 describe('the job that lists a folder', () => {
-  it('lists every file but hidden ones, and hashes only changed files again', async () => {
+  it('lists every file except hidden ones, and rehashes only changed files', async () => {
     const root = withFolder({
       a: 'ab',
       "odd names/it's": 'cde',
@@ -66,7 +66,7 @@ describe('the job that lists a folder', () => {
     ['a file that is written', 'printf x >>a', 'a changed while the folder was read'],
     ['a new file', 'printf x >b', 'b changed while the folder was read'],
     ['a file that is deleted', '/bin/rm a', 'could not be read'],
-  ])('refuses %s meanwhile', async (_what, onPause, text) => {
+  ])('refuses %s in the meantime', async (_what, onPause, text) => {
     const { failure } = await runJob(withFolder({ a: 'ab' }, onPause), call);
     expect(failure?.text).toContain(text);
   });

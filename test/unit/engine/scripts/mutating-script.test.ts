@@ -154,7 +154,7 @@ describe("a mutating script's result", () => {
     });
   });
 
-  it("names sudo's reason for refusing", () => {
+  it("shows sudo's reason for refusing", () => {
     const stderr = 'sudo: a password is required\n';
     expect(readScriptResult({ exit: exited(1), stdout: '', stderr })).toEqual({
       kind: 'failed',

@@ -30,7 +30,7 @@ const report = async (root: MacRoot, lines = 20, pattern?: string) =>
   );
 
 describe.each(scriptShells)('the rank report in $name', (shell) => {
-  it('has the log lines since the last start and the exit code', async () => {
+  it('shows the log lines since the last start and the exit code', async () => {
     const root = newRoot(shell);
     root.tool('bin/launchctl', service('state = not running', 'last exit code = 78: EX_CONFIG'));
     root.file(rankLog('kimi').path, 'of old\n@log\none\ntwo\n');
@@ -54,7 +54,7 @@ describe.each(scriptShells)('the rank report in $name', (shell) => {
     expect(await report(root)).toEqual({ ...end, lines: [] });
   });
 
-  it('leaves out exo request lines without showing fewer lines', async () => {
+  it('omits exo request lines without showing fewer lines', async () => {
     const root = newRoot(shell);
     root.tool('bin/launchctl', 'exit 113');
     const lines = [
@@ -68,7 +68,7 @@ describe.each(scriptShells)('the rank report in $name', (shell) => {
     expect(await report(root)).toEqual({ lines: ['one', 'two', ...lines] });
   });
 
-  it('leaves out every line of an mlx request body, up to the next line with a time or a known beginning', async () => {
+  it('omits every line of an mlx request body, up to the next line with a time or a known beginning', async () => {
     const root = newRoot(shell);
     root.tool('bin/launchctl', 'exit 113');
     const mlx = driverOf({ driver: 'mlx' }).requestPattern;

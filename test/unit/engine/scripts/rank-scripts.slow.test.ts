@@ -83,7 +83,7 @@ describe.concurrent.each(scriptShells)('bootstrap-rank in $name', (shell) => {
     expect(root.has(folder)).toBe(false);
   });
 
-  it('gives the rank its folders and empties those marked as not kept', async () => {
+  it("creates the rank's folders and empties those not marked as kept", async () => {
     const root = newRoot(shell);
     const folders = [
       { name: 'home', keeps: false },
@@ -113,7 +113,7 @@ describe.concurrent.each(scriptShells)('bootstrap-rank in $name', (shell) => {
     expect(writes(root)[0]).toBe(`chown ${process.env['SUDO_USER'] ?? 'root'} ${root.folder}${rankLog('kimi').path}`);
   });
 
-  it('makes the log private, or group-writable when the rank runs as another account', async () => {
+  it('makes the log private, or group-writable if the rank runs as another account', async () => {
     const modeOf = (root: MacRoot, path: string): number => statSync(join(root.folder, path)).mode & 0o777;
     const own = newRoot(shell);
     const folders = [{ name: 'home', keeps: false }];
@@ -125,7 +125,7 @@ describe.concurrent.each(scriptShells)('bootstrap-rank in $name', (shell) => {
     expect(modeOf(other, rankLog('kimi').path)).toBe(0o660);
   });
 
-  it('rotates a log that is too long and keeps one older log', async () => {
+  it('rotates an overlong log and keeps one older log', async () => {
     const root = newRoot(shell);
     const [log, older] = [rankLog('kimi').path, olderRankLog('kimi').path];
     const sizeOf = (path: string): number => statSync(join(root.folder, path)).size;

@@ -52,67 +52,65 @@ const obeys = {
 
 const stops = tableOf('stop-rank', common);
 stops('changes nothing without a rank', stop()).ends('unchanged', []);
-stops('unloads a rank that does not run', stop())
+stops('unloads a rank that is not running', stop())
   .in(loaded, left())
   .ends(clean, lacking('process'), calls(rank, '', 'bootout'));
-stops('detects memory that a rank left which ended before the stop', failed)
+stops('detects memory left by a rank that ended before the stop', failed)
   .in(loaded, startedHere, at('../pages', '9999999'), { 'bin/sleep': ':' })
   .ends(`wired=163839983616 baseline=${usual} ended=reboot-mark changed`, ended('exited'));
 stops('records that a start served', served).in(loaded, startedHere).ends(clean, ended('served'));
 stops('returns the devices of a start that served', served).in(loaded, startedHere, counted(5)).ends(clean, counted(3));
 stops('returns the last devices', served).in(loaded, startedHere, counted(2)).ends(clean, counted(0));
 stops('returns no more devices than were taken', served).in(loaded, startedHere, counted(1)).ends(clean, counted(1));
-stops('returns no devices of another boot session', served)
+stops('returns no devices from a different boot session', served)
   .in(loaded, startedHere, counted(5, 'x'))
   .ends(clean, counted(5, 'x'));
-stops('returns no devices if their number is none', served)
+stops('returns no devices if their number is invalid', served)
   .in(loaded, startedHere, counted('5x'))
   .ends(clean, counted('5x'));
-stops('returns no devices of a start that failed', failed)
+stops('returns no devices from a failed start', failed)
   .in(loaded, startedHere, counted(5))
   .ends(clean, counted(5), ended('exited'));
-stops('returns no devices of a start without RDMA', served)
+stops('returns no devices from a start without RDMA', served)
   .in(loaded, wired(usual), at(startFile('kimi').path, start()), counted(5))
   .ends(clean, counted(5));
 stops('records an outcome only once', served).in(loaded, ended('hung')).ends(clean, ended('hung'));
-stops('records no outcome of another boot session', served)
+stops('records no outcome from a different boot session', served)
   .in(loaded, startedWith({ boot: 'x' }))
   .ends(clean, startedWith({ boot: 'x' }));
 stops('records no outcome without a start', served)
   .in(loaded)
   .ends(clean, gone(startFile('kimi').path));
-stops('records no outcome unless it has one', stop()).in(loaded, startedHere).ends(clean, startedHere);
+stops('records no outcome unless it is given one', stop()).in(loaded, startedHere).ends(clean, startedHere);
 stops('signals a rank that launchd runs', failed)
   .in(startedHere, wired(usual), service(rank, 'state = running', 'pid = 999999999'), obeys)
   .ends(clean, ended('failed'), calls(rank, '', 'kill SIGTERM', 'bootout'));
-stops('finds the process that launchd has forgotten', stop())
+stops('finds a process that launchd has forgotten', stop())
   .in(left(), obeys)
   .ends(`memory=${unseen} ended=unknown changed`, lacking('process'), []);
-stops('ignores the process of another boot session', stop()).in(left(999_999_999, 'x'), obeys).ends('unchanged');
-stops('ignores a process that began at another time', stop())
+stops('ignores a process from a different boot session', stop()).in(left(999_999_999, 'x'), obeys).ends('unchanged');
+stops('ignores a process with a different start time', stop())
   .in(left(999_999_999, bootSession, 'Tue Jan  2'), obeys)
   .ends('unchanged');
-stops('ignores a process number that is none', stop()).in(left('9x'), obeys).ends('unchanged');
-stops('removes nothing of a rank that runs', removeRank)
+stops('ignores an invalid process number', stop()).in(left('9x'), obeys).ends('unchanged');
+stops('removes nothing from a running rank', removeRank)
   .in(there, busy)
   .ends('still-running: it is running as process 4711', there, []);
-stops('lets a rank be removed that does not run', removeRank)
+stops('removes a rank that is not running', removeRank)
   .in(there, loaded, inPlacement('record'))
   .ends('changed', gone(rankPlist), lacking(''), calls(rank, '', 'bootout'));
-stops('lets the service of a rank without files be removed', removeRank)
+stops('removes the service of a rank without files', removeRank)
   .in(loaded)
   .ends('changed', calls(rank, '', 'bootout'));
-stops('lets the files of a rank without a service be removed', removeRank)
-  .in(there)
-  .ends('changed', gone(rankPlist), []);
-stops('leaves nothing to remove twice', removeRank).ends('unchanged', []);
+stops('removes the files of a rank without a service', removeRank).in(there).ends('changed', gone(rankPlist), []);
+stops('leaves nothing to remove a second time', removeRank).ends('unchanged', []);
 
 const kept = { key: digest('a'.repeat(64)), sha256: digest('b'.repeat(64)), firstTokenMs: 180, tokensPerSecond: 24.5 };
 const keepGolden: ScriptCall = { name: 'keep-golden', args: { placement: 'kimi', golden: kept } };
 const golden = inPlacement('golden', lines(kept));
 const goldens = tableOf('keep-golden', { ...common, ...inPlacement('record') });
 goldens('stores the answer', keepGolden).in().ends('changed', golden);
-goldens('changes nothing about the same answer', keepGolden).in(golden).ends('unchanged', golden);
+goldens('changes nothing if the answer is the same', keepGolden).in(golden).ends('unchanged', golden);
 goldens('replaces a different answer', keepGolden).in(inPlacement('golden', 'x\n')).ends('changed', golden);
 goldens('refuses a rank without a record', keepGolden)
   .in(lacking('record'))
@@ -144,15 +142,15 @@ memoryIs('is unknown without a baseline', memory).ends(`${unseen} changed`);
 memoryIs('is unknown if vm_stat fails', memory)
   .in(wired(usual), at('usr/bin/vm_stat', 'exit 1'))
   .ends('unknown (vm_stat does not say it) changed');
-memoryIs('is unknown beside another placement', memory)
+memoryIs('is unknown next to another placement', memory)
   .in(wired(usual), other({}))
   .ends('unknown (another placement runs here) changed');
-memoryIs('is normal beside a placement of another boot session', memory)
+memoryIs('is normal next to a placement from a different boot session', memory)
   .in(wired(usual), other({ boot: 'x' }))
   .ends('normal changed');
-memoryIs('is normal beside a process that began at another time', memory)
+memoryIs('is normal next to a process with a different start time', memory)
   .in(wired(usual), other({ start: 'Tue Jan  2' }))
   .ends('normal changed');
-memoryIs('is normal beside its own process', memory).in(wired(usual), noted()).ends('normal changed');
+memoryIs('is normal next to its own process', memory).in(wired(usual), noted()).ends('normal changed');
 
 comparesTraces('rank-stop-states');

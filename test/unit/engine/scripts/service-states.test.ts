@@ -27,7 +27,7 @@ const removeKeeper: ScriptCall = { name: 'remove-keeper', args: {} };
 const keeperIs = tableOf('the keeper', common);
 keeperIs('is not loaded without its file', load).ends(`no-keeper: there is no $R${keeperPlist.path}`, []);
 keeperIs('is loaded', load).in(keeperRan).ends('changed', loadCalls);
-keeperIs('is loaded although launchd reports a failure', load)
+keeperIs('is loaded even if launchd reports a failure', load)
   .in(keeperRan, at('bin/launchctl', `${launchd}\n[ "$1" != bootstrap ] || exit 5`))
   .ends('changed', loadCalls);
 keeperIs('is not loaded twice', load).in(keeperRan, keeperLoaded).ends('unchanged', []);
@@ -78,7 +78,7 @@ gatewayIs('is not loaded twice', loadLeft).in(ready, empty(keys.path), busy).end
 gatewayIs('is loaded again on request', loadAgain)
   .in(ready, busy)
   .ends('changed', [...unloaded, ...loadedNow]);
-gatewayIs('gets a new secret of the node', loadAgain)
+gatewayIs("gets the node's new secret", loadAgain)
   .in(ready, at(secret, 'meshwright-own: old\n'))
   .ends('changed', loadedNow);
 gatewayIs('is not unloaded if it is not loaded', loadAgain).in(ready).ends('changed', loadedNow);
@@ -88,7 +88,7 @@ gatewayIs('loses the keys of placements that it no longer serves', loadLeft)
 gatewayIs('need not answer while its port is taken', loadGateway({ isTaken: true }))
   .in(ready, at('usr/bin/curl', 'exit 7'))
   .ends('changed');
-gatewayIs('has to answer at its port', loadPlain)
+gatewayIs('has to answer on its port', loadPlain)
   .in(ready, at('usr/bin/curl', "printf '{}'"))
   .ends('not-listening: the gateway does not listen on port 8080');
 gatewayIs('has to keep running', loadPlain)
@@ -108,7 +108,7 @@ gatewayIs('leaves other gateways', clearGateway)
   .ends('changed', empty(`${gatewayFolder(8081).path}/config.json`), []);
 gatewayIs('is removed only once', clearGateway).ends('unchanged', []);
 gatewayIs('opens by removing the file that closes it', open).in(withSeal(closed)).ends('changed', withoutSeal(closed));
-gatewayIs('opens although only the seal is left', open)
+gatewayIs('opens even if only the seal is left', open)
   .in(empty(fileSeal(closed).path))
   .ends('changed', gone(fileSeal(closed).path));
 gatewayIs('is open already', open).ends('unchanged');
@@ -129,26 +129,26 @@ nodeIs('removes the file of a service that is not loaded', clear)
   .in(empty(keeperPlist.path))
   .ends('changed', gone(keeperPlist.path), []);
 nodeIs('changes nothing on an empty node', clearModels).ends('unchanged', []);
-nodeIs('keeps models unless they are to go', clear)
+nodeIs('keeps models unless they should be removed', clear)
   .in(inModels(`${version}/a`))
   .ends('unchanged', inModels(`${version}/a`));
-nodeIs('keeps what no model version is called like', clearModels).in(unlike).ends('unchanged', unlike);
-nodeIs('keeps a link in place of a model version', clearModels)
+nodeIs('keeps everything not named like a model version', clearModels).in(unlike).ends('unchanged', unlike);
+nodeIs('keeps a link that replaces a model version', clearModels)
   .in(empty('elsewhere/a'), linked(`${opt}/models/tiny/${version}`, '../../../../elsewhere'))
   .ends('unchanged', empty('elsewhere/a', `${opt}/models/tiny/${version}/a`));
 nodeIs('removes hidden folders and links', clear)
   .in(empty(`${opt}/.x/a`, 'elsewhere/a'), linked(`${opt}/odd`, '../../elsewhere'))
   .ends('changed', gone(`${opt}/`), empty('elsewhere/a'));
-nodeIs('keeps the folder above if it was there before', clear)
+nodeIs('keeps the parent folder if it existed before', clear)
   .in(other, optWas('present'))
   .ends('changed', gone(`${opt}/`), empty('opt/'));
-nodeIs('keeps the folder above if that is unknown', clear)
+nodeIs('keeps the parent folder if it is unknown whether it existed before', clear)
   .in(other)
   .ends('changed', gone(`${opt}/`), empty('opt/'));
-nodeIs('keeps the folder above if others use it', clear)
+nodeIs('keeps the parent folder if others use it', clear)
   .in(other, empty('opt/theirs'), optWas('missing'))
   .ends('changed', empty('opt/theirs'));
-nodeIs('removes the folder above if it was not there before', clear)
+nodeIs('removes the parent folder if it did not exist before', clear)
   .in(other, optWas('missing'))
   .ends('changed', gone('opt/'));
 nodeIs('leaves the process of a job that has ended', clear)

@@ -40,7 +40,7 @@ const foreign = 'chown: chown reported success, but not all files belong to root
 const files = tableOf('a staged file');
 files('counts as compared', isChecked).in(compared).ends(right);
 files('does not count without its mark', isChecked).in(fresh, gone(mark)).ends(wrong);
-files('does not count with the mark of an older version', isChecked).in(fresh, empty(mark)).ends(wrong);
+files("does not count with an older version's mark", isChecked).in(fresh, empty(mark)).ends(wrong);
 files('does not count with a different size', isChecked)
   .in(compared, aged(file, 'abc', 60))
   .ends(wrong);
@@ -53,7 +53,7 @@ files('does not count as a link', isChecked)
   .ends(wrong);
 files('is right with the right bytes', compare).in(compared).ends(right);
 files('is wrong with other bytes', compare).in(fresh, at(file, 'ax')).ends(wrong);
-files('is wrong with another size, and is not read', compare)
+files('is wrong with a different size, and is not read', compare)
   .in(fresh, at(file, 'abc'), at('usr/bin/shasum', 'exit 1'))
   .ends(wrong, ['chown -R root:wheel $R/staging']);
 files('is wrong as a link', compare).in(fresh, at('staging/tree/bb', 'ab'), linked(file, 'bb')).ends(wrong);
@@ -61,10 +61,10 @@ files('is wrong if it is missing', compare).in(fresh, gone(file)).ends(wrong);
 files('has no size if stat fails', compare)
   .in(fresh, at('usr/bin/stat', 'case $2 in (%u) exec /usr/bin/stat -c %u "$3" ;; (*) exit 1 ;; esac'))
   .ends('stat: the size of a file could not be read');
-files('stays if the model has its name, unlike links and other files', keepOnly)
+files('stays if its name belongs to the model, unlike links and other files', keepOnly)
   .in(job, text, wanted, empty('staging/tree/b', 'staging/tree/sub/a'), linked('staging/tree/sub/link', 'a'))
   .ends(right, text, wanted, gone('staging/tree/b', 'staging/tree/sub/a', 'staging/tree/sub/link'));
-files('is in the list and in the progress once it is compared', list)
+files('appears in the list and in the progress once it is compared', list)
   .in(job, text)
   .ends('0 2 2 2 changed', marked, listed);
 files('is not compared on a volume that keeps its owner', isChecked)
@@ -100,7 +100,7 @@ const clears = tableOf('clear-staging');
 clears('keeps the folder of a running job', clearFolder)
   .in(used)
   .ends('unchanged', at(`${folder}/tree/a`, 'ab'), build);
-clears('removes the folder of a job that does not run', clearFolder).in(used, stopped).ends('changed', cleared);
+clears('removes the folder of a job that is not running', clearFolder).in(used, stopped).ends('changed', cleared);
 clears('removes the folder of a job that has ended', clearFolder).in(used, inJob('rc', '0\n')).ends('changed', cleared);
 clears('removes the folder of a job without a process number', clearFolder)
   .in(used, inJob('pid', '47x\n'))
@@ -108,7 +108,7 @@ clears('removes the folder of a job without a process number', clearFolder)
 clears('removes a folder that no job names', clearFolder)
   .in(used, inJob('job', `x${tree}`))
   .ends('changed', cleared);
-clears('removes a folder beside a job without a file', clearFolder)
+clears('removes a folder next to a job without a file', clearFolder)
   .in(used, gone(`${running}/job`))
   .ends('changed', cleared);
 clears('changes nothing without the folder', clearFolder)
@@ -117,7 +117,9 @@ clears('changes nothing without the folder', clearFolder)
 clears('removes the job of a process that has ended', clearJob)
   .in(used, stopped)
   .ends('changed', noJob, at(`${folder}/tree/a`, 'ab'));
-clears('removes a job that has a result and still runs', clearJob).in(used, inJob('rc', '0\n')).ends('changed', noJob);
+clears('removes a job that has a result and is still running', clearJob)
+  .in(used, inJob('rc', '0\n'))
+  .ends('changed', noJob);
 clears('keeps a running job', clearJob).in(used).ends('unchanged', inJob('job', tree));
 clears('changes nothing without the job', clearJob).ends('unchanged');
 clears('completes an interrupted removal', clear([], []))
@@ -147,7 +149,7 @@ publishes('flushes a tree that its job has not flushed', publish)
 publishes('refuses a mark without a tree', publish)
   .in(flushed, noTree)
   .ends('not-verified: the staged tree has not been verified');
-publishes('keeps a published tree that is intact, and removes what made it', publish)
+publishes('keeps a published tree that is intact, and removes the files that made it', publish)
   .in(bytes, aged(sealed, seal, -60), at(`${folder}/tree/a`, 'x'), inJob('rc', '0\n'), empty(`${removedTree}a`))
   .ends('unchanged', bytes, gone(`${folder}/`, removedTree), noJob);
 publishes('removes the replaced tree of an interrupted run', publish)
@@ -156,7 +158,7 @@ publishes('removes the replaced tree of an interrupted run', publish)
 publishes('seals the list of libraries with the tree', publish)
   .in(flushed, at(`${folder}/libraries`, 'python=3\npackages=x\n'))
   .ends('changed', at(sealed, `${seal}bytes=2\n`));
-publishes('does not publish a tree whose seal does not fit', publish)
+publishes('does not publish a tree whose seal does not match', publish)
   .in(flushed, at('bin/mv', grows))
   .ends('not-intact: the tree changed while it was published');
 
@@ -164,10 +166,10 @@ const prepare: ScriptCall = { name: 'prepare-staging', args: { tree: exampleMode
 const chown = `chown -R mesh $R${folder}`;
 const prepares = tableOf('prepare-staging');
 prepares('keeps a verified tree', prepare).in(flushed).ends('unchanged', []);
-prepares('reopens a tree with the mark of an older version', prepare)
+prepares("reopens a tree with an older version's mark", prepare)
   .in(unflushed)
   .ends('changed', gone(verifiedPath), at(`${folder}/tree/a`, 'ab'), [chown]);
-prepares('creates the tree that its mark lacks', prepare)
+prepares('creates the tree if only its mark exists', prepare)
   .in(flushed, noTree)
   .ends('changed', gone(verifiedPath), empty(`${folder}/tree/`), [chown]);
 prepares('creates the folder', prepare).ends('changed', empty(`${folder}/tree/`), [chown]);
@@ -189,7 +191,7 @@ const modelThere = { ...bytes, ...init };
 const noProgram = 'no-program: bin/rank is not a program of this version';
 const versions = tableOf('the scripts for versions');
 versions('do not switch to a file that no one may run', use).in(program).ends(noProgram, gone(current));
-versions('do not switch to a folder in place of a program', use)
+versions('do not switch to a folder instead of a program', use)
   .in(empty(`${version}/bin/rank/`))
   .ends(noProgram);
 versions('do not replace a folder called current', plainUse)
@@ -211,7 +213,7 @@ versions('remove a model version', removeModel)
 versions('keep a model version if the processes are unknown', removeModel)
   .in(modelThere, at('bin/ps', 'exit 1'))
   .ends('ps: the processes could not be listed', bytes);
-versions('do not follow a link in place of the folder of models', removeModel)
+versions('do not follow a link that replaces the models folder', removeModel)
   .in(modelThere, empty('elsewhere/tiny/a'), linked('opt/meshwright/models', '../../elsewhere'))
   .ends('odd-link: $R/opt/meshwright/models is a link');
 versions('change nothing without the model version', removeModel).in(init).ends('unchanged');
@@ -224,9 +226,9 @@ const sealedIs = tableOf('a sealed tree');
 sealedIs('is intact', isIntact).in(intactTree).ends('changed');
 sealedIs('is not intact without a seal', isIntact).in(at('tree/a', 'ab')).ends('unchanged');
 sealedIs('is not intact with a different digest', isIntact.replace(' d &&', ' e &&')).in(intactTree).ends('unchanged');
-sealedIs('is not intact with a file more', isIntact).in(intactTree, empty('tree/b')).ends('unchanged');
-sealedIs('is intact with a folder more', isIntact).in(intactTree, empty('tree/b/')).ends('changed');
-sealedIs('is not intact if a file has changed since', isIntact)
+sealedIs('is not intact with an additional file', isIntact).in(intactTree, empty('tree/b')).ends('unchanged');
+sealedIs('is intact with an additional folder', isIntact).in(intactTree, empty('tree/b/')).ends('changed');
+sealedIs('is not intact if a file has changed since it was sealed', isIntact)
   .in(intactTree, at('tree/.meshwright-seal', sealedText), at('usr/bin/find', changedSince))
   .ends('unchanged');
 

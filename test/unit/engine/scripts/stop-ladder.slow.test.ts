@@ -63,7 +63,7 @@ describe.concurrent.each(scriptShells)("stop-rank's signal sequence in $name", (
     expect([...there, root.has(`${log}/sample-other-1.txt`)]).toEqual([false, true, true, true, true]);
   });
 
-  it('waits for at most half of the deadline of its step, also on simulated Macs with fast clocks', async () => {
+  it("waits for at most half of its step's deadline, even on simulated Macs with fast clocks", async () => {
     const root = await started(shell, 'ignores');
     await until(() => processesOf(root).length === 1);
     root.file('../sample-hangs', '');
@@ -115,7 +115,7 @@ describe.concurrent.each(scriptShells)('stop-rank before a reboot in $name', (sh
     expect(root.has('../launchd/loaded')).toBe(true);
   });
 
-  it('stops a rank as usual and fails when a tool fails', async () => {
+  it('stops a rank as usual, but fails if a tool fails', async () => {
     const root = await started(shell, 'ignores');
     expect(await run(root, stopBeforeReboot)).toMatchObject({
       kind: 'done',
@@ -167,7 +167,7 @@ describe.concurrent.each(scriptShells)('wired memory after a stop in $name', (sh
     await run(root, stop(5_000));
   });
 
-  it('requires a reboot, too, if it remains high after a rank that was killed before the stop', async () => {
+  it('also requires a reboot if it remains high after a rank that was already killed before the stop', async () => {
     const root = await started(shell, 'obeys');
     for (const pid of processesOf(root)) process.kill(pid, 'SIGKILL');
     root.file('../pages', String(2 * usual.pages));

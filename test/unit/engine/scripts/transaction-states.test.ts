@@ -57,7 +57,7 @@ first('disarms the rollback if nothing changed', keep)
 first('rolls back a change that failed', move)
   .in(armed, deafTo('-ordernetworkservices'))
   .ends(unmoved, noState('pending/'), inState('rolled/'), disarmed);
-first('keeps a change that failed in part', part)
+first('keeps a change that partly failed', part)
   .in(onAndDeaf, armed)
   .ends('networksetup: Cable stayed on', inState('pending/verdict', '3\n'));
 first('waits for a pending change', move).in(pending).ends(unsettled, []);
@@ -65,13 +65,13 @@ first('waits for a rollback', move).in(transaction('rolling')).ends(unsettled, [
 first("drops the keeper's data that the last change made outdated", keep)
   .in(armed, outdated)
   .ends('unchanged', gone(keeperData), noState('confirmed/'));
-first("keeps the keeper's data that the last change agreed with", keep)
+first("keeps the keeper's data that matches the last change", keep)
   .in(armed, empty(keeperData), inState('confirmed/about'))
   .ends('unchanged', noState('confirmed/'), empty(keeperData));
 first('changes nothing if the rollback does not start', move)
   .in()
   .ends('not-armed: launchd does not start the rollback', noState('pending/'), ordered, disarmed);
-first('replaces the rollback of an earlier change', move)
+first("replaces an earlier change's rollback", move)
   .in(armed, at(service, 'state = waiting\n'))
   .ends('changed', at(service, armed['../launchd.next']));
 first('waits until the keeper is idle', move)
@@ -92,13 +92,13 @@ second("drops the keeper's data if the confirmation was interrupted", confirm)
   .in(transaction('confirmed'), outdated)
   .ends('unchanged', gone(keeperData));
 second('rolls back a change whose script has died', confirm).in(pending, dead).ends(timely, rolledBack);
-second('rolls back a change of an earlier boot session', confirm)
+second('rolls back a change from an earlier boot session', confirm)
   .in(pendingEarlier, alive)
   .ends(timely, empty('restored'), disarmed);
-second('leaves the change of another step', confirm)
+second("leaves another step's change", confirm)
   .in(transaction('pending', { step: 'x' }), verdict, dead)
   .ends(unknown, gone('restored'), at(daemon, 'plist'));
-second('does not take the confirmed change of another run for its own', confirm)
+second("does not treat another run's confirmed change as its own", confirm)
   .in(transaction('confirmed', { run: 'r-other' }), dead)
   .ends(unknown);
 second('reports a change that was rolled back', confirm).in(transaction('rolled')).ends(timely, gone('restored'));
@@ -109,23 +109,23 @@ second('reports a folder without a description', confirm).in(inState('rolled/'))
 
 const settled = tableOf('settle-transaction', common);
 settled('changes nothing without a change', settle).ends('unchanged');
-settled('rolls back the change of a dead script', settle).in(pending, dead).ends('changed', rolledBack);
+settled("rolls back a dead script's change", settle).in(pending, dead).ends('changed', rolledBack);
 settled('rolls back a change that is not confirmed', settle).in(pending, verdict, alive).ends('changed', rolledBack);
-settled('rolls back a change of an earlier boot session', settle)
+settled('rolls back a change from an earlier boot session', settle)
   .in(pendingEarlier, alive)
   .ends('changed', empty('restored'));
 settled('fails if a rollback does not end', settle)
   .in(rolling, alive)
   .ends('still-changing: process 4711 is still working on it', gone('restored'));
-settled('leaves the change of another run', { name: 'settle-transaction', args: { run: 'r-other' } })
+settled("leaves another run's change", { name: 'settle-transaction', args: { run: 'r-other' } })
   .in(pending, dead)
   .ends('unchanged', gone('restored'), at(daemon, 'plist'));
 settled('leaves a confirmed change', settle).in(transaction('confirmed'), dead).ends('unchanged', gone('restored'));
 settled('repeats an interrupted rollback', settle).in(rolling, dead).ends('changed', rolledBack);
-settled('does not trust a process number that is none', settle)
+settled('does not trust an invalid process number', settle)
   .in(rolling, inState('rolling/pid', '4x\n'), alive)
   .ends('changed', rolledBack);
-settled('does not trust the process number of another program', settle)
+settled("does not trust another program's process number", settle)
   .in(rolling, at('bin/ps', "printf '/sbin/launchd\\n'"))
   .ends('changed', rolledBack);
 

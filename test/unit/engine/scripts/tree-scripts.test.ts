@@ -75,7 +75,7 @@ describe.each(scriptShells)('published trees in $name', (shell) => {
     expect(await run(root, publish(exampleModel))).toEqual(unchanged);
   });
 
-  it('are refused without verification or with another digest', async () => {
+  it('are refused without verification or with a different digest', async () => {
     const root = newRoot(shell);
     for (const mark of ['', 'f'.repeat(64)]) {
       stage(root, exampleModel, mark);
@@ -153,7 +153,7 @@ describe.each(scriptShells)('runtime versions in $name', (shell) => {
   };
   const use = (tree: TreeId): ScriptCall => ({ name: 'switch-runtime', args: { tree } });
 
-  it('are switched without a moment in which the link is missing', async () => {
+  it('are switched without a moment when the link is missing', async () => {
     const root = await withBoth();
     expect(await run(root, use(older))).toEqual(changed);
     expect(await currentOf(root)).toEqual([older.digest.slice(0, 16)]);
@@ -227,7 +227,7 @@ describe.each(scriptShells)('remove-model-versions in $name', (shell) => {
     expect([root.has(folder), root.read(other)]).toEqual([false, 'ab']);
   });
 
-  it('leaves a rest that is not intact if it is interrupted, and deletes the rest next time', async () => {
+  it('leaves a damaged remainder if it is interrupted, and deletes it the next time', async () => {
     const root = await published();
     root.tool('bin/rm', 'case $* in (*-rf*) exit 1 ;; (*) exec /bin/rm "$@" ;; esac');
     expect(await run(root, remove())).toMatchObject({ kind: 'failed', slug: 'rm' });
@@ -248,7 +248,7 @@ describe.each(scriptShells)('remove-model-versions in $name', (shell) => {
     expect(root.read(`elsewhere/${version}/a`)).toBe('ab');
   });
 
-  it('keeps a version that a process has in its arguments', async () => {
+  it("keeps a version that appears in a process's arguments", async () => {
     const root = await published();
     root.tool('bin/ps', `printf '%s\\n' "/bin/rank --model ${root.folder}${folder}/a"`);
     expect(await run(root, remove())).toMatchObject({ kind: 'failed', slug: 'in-use' });

@@ -33,7 +33,7 @@ describe('the memory for bodies', () => {
     expect(held()).toEqual([0, 0]);
   });
 
-  it('is left to a placement although the bodies of another one wait for more', async () => {
+  it("is still given to one placement while another placement's bodies wait for more", async () => {
     const { body, ask, had, held, settled } = makeRoom();
     const stalled = [body('chat'), body('chat'), body('chat'), body('chat')];
     for (const [at, one] of stalled.entries()) void ask(`stalled ${at}`, one, at === 3 ? 60 : 10, 60);
@@ -89,7 +89,7 @@ describe('the memory for bodies', () => {
     expect(chat + code).toBeLessThanOrEqual(100);
   });
 
-  it('is not kept for a body whose client disconnects while it waits', async () => {
+  it('is not reserved for a body whose client disconnects while it waits', async () => {
     const { body, ask, had, settled } = makeRoom();
     const [first, beyond] = [body('chat'), body('chat')];
     await ask('first', first, 20);

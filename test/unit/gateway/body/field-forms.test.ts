@@ -36,17 +36,17 @@ it.each([
     ['{"return_tensors":"np"}'],
     'an object without return_tensors',
   ],
-])('%s may have some values, and others are refused', (name, allowed, refused, wanted) => {
+])('%s may have some values, but no others', (name, allowed, refused, wanted) => {
   expect(allowed.map((json) => wrong(name, json))).toEqual(allowed.map(() => undefined));
   expect(refused.map((json) => wrong(name, json))).toEqual(refused.map(() => wanted));
 });
 
-it('a long value is refused, unless it is a text that needs no look', () => {
+it('a long value is refused, unless it is text that needs no check', () => {
   const long = `"${'a'.repeat(2_000_000)}"`;
   expect([wrong('prompt', long), wrong('stop', long)]).toEqual([undefined, 'a text or a list of texts']);
 });
 
-it('an object without a needed member is left out', () => {
+it('an object without a required member is omitted', () => {
   const form = forms['stream_options'];
   const lacks = ['{}', '{"include_obfuscation":false}', '{"include_usage":false}'].map((json) =>
     lacksMember(Buffer.from(json), form),

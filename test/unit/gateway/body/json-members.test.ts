@@ -19,7 +19,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-describe('the members of a JSON object', () => {
+describe("a JSON object's members", () => {
   it.each([
     '{}',
     ' { } ',
@@ -90,7 +90,7 @@ describe('the members of a JSON object', () => {
     expect(await Promise.all([256, 257].map((count) => isRead(wide(count))))).toEqual([true, false]);
   });
 
-  it('are read without blocking the event loop on a long list', async () => {
+  it('are read without blocking the event loop, even in a long list', async () => {
     let turns = 0;
     let isOver = false;
     const count = (): void => {
@@ -105,7 +105,7 @@ describe('the members of a JSON object', () => {
   });
 });
 
-describe('the images of a request', () => {
+describe("a request's images", () => {
   const all = (part: unknown) => [{ role: 'user', content: [{ type: 'text', text: 'a' }, [], part] }];
   const isRemote = (value: unknown) => hasRemoteImage(Buffer.from(JSON.stringify(value)));
 
@@ -115,7 +115,7 @@ describe('the images of a request', () => {
     [{ type: 'input_image', image: { detail: 'low', url: 'file:///etc/passwd' } }],
     [{ type: 'image', source: { type: 'url', url: 'http://a' } }],
     [{ type: 'tool_result', content: [{ type: 'document', source: { url: ' data:' } }] }],
-  ])('are refused if they are elsewhere: %j', async (part) => {
+  ])('are refused if they are not part of the request: %j', async (part) => {
     expect(await isRemote(all(part))).toBe(true);
     expect(await isRemote([{ content: part }])).toBe(true);
   });

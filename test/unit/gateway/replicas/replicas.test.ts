@@ -17,8 +17,8 @@ const list = (value: unknown) => {
   return read();
 };
 
-describe('the other replicas of a model', () => {
-  it('are the valid entries of a file, and keep their requests when it changes', async () => {
+describe("a model's other replicas", () => {
+  it('are the valid entries in a file, and keep their requests when the file changes', async () => {
     expect(await watchReplicas(undefined, [1, 1])()).toEqual([]);
     const [kept] = await list([at]);
     const signal = new AbortController().signal;

@@ -33,14 +33,14 @@ async function ask(...lanes: readonly ReturnType<typeof lane>[]) {
 }
 
 describe('a request that several replicas can answer', () => {
-  it('goes to the replica with the smallest share of busy turns, or else to the own one', async () => {
+  it("goes to the replica with the smallest share of busy turns; a tie goes to the node's own replica", async () => {
     expect(await ask(lane('own'), lane('a'))).toEqual(['own', undefined]);
     const [own, a, b] = [2, 4, 3].map((most) => ({ most, busy: 1 }));
     const lanes = [lane('own', undefined, own), lane('a', undefined, a), lane('b', undefined, b)];
     expect(await ask(...lanes)).toEqual(['a', undefined]);
   });
 
-  it('goes to a different replica than one that arrives at the same time', async () => {
+  it('goes to a different replica than a request that arrives at the same time', async () => {
     asked.splice(0);
     const lanes = ['own', 'a'].map((name) => lane(name));
     await Promise.all([1, 2, 3].map(() => spread(lanes, never)));
@@ -50,14 +50,14 @@ describe('a request that several replicas can answer', () => {
     expect(asked).toEqual(['own']);
   });
 
-  it('goes to the next replica after a miss, and last to those that are not ready', async () => {
+  it('goes to the next replica after a miss, and last to replicas that are not ready', async () => {
     const late = lane('a', undefined, { isReady: false });
     expect(await ask(lane('own', 'down'), late, lane('b', 'full'))).toEqual(['own b a', undefined]);
     expect(await ask(lane('own', 'down', { isReady: false }), late)).toEqual(['own a', undefined]);
     expect(await ask(lane('own', 'closed', { busy: 1 }), lane('a', 'closed'))).toEqual(['a own', 'own is closed.']);
   });
 
-  it.each(['gone', 'leaving'] as const)('ends at once if its client or gateway is %s', async (kind) => {
+  it.each(['gone', 'leaving'] as const)('ends immediately if its client or gateway is %s', async (kind) => {
     expect(await ask(lane('own', kind), lane('a'))).toEqual(['own', `own is ${kind}.`]);
   });
 
@@ -66,7 +66,7 @@ describe('a request that several replicas can answer', () => {
     ['a is full.', 'closed', 'full'],
     ['own is full.', 'full', 'down'],
     ['no replica answers: own: own is closed; a: a is down.', 'closed', 'down'],
-  ] as const)('is refused for one reason, or for all: %s', async (reason, own, other) => {
+  ] as const)('is refused with one reason, or with all: %s', async (reason, own, other) => {
     expect(await ask(lane('own', own), lane('a', other))).toEqual(['own a', reason]);
   });
 

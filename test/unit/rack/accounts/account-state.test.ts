@@ -42,7 +42,7 @@ describe("the state of meshwright's own account", () => {
   });
 });
 
-describe('the state of an account that the file names', () => {
+describe('the state of an account named in the file', () => {
   it.each([
     ['made', {}],
     ['administrator', { uid: 0 }],
@@ -52,7 +52,7 @@ describe('the state of an account that the file names', () => {
     expect(accountState('ana', seen({ ...person, ...more } as MacAccount))).toBe(state);
   });
 
-  it('is login if ssh uses it, and absent if there is no such account', () => {
+  it('is login if ssh uses the account, and absent if the account does not exist', () => {
     expect(accountState('ana', seen(person), known('ana'))).toBe('login');
     expect(accountState('ana', seen(person), known('mesh'))).toBe('made');
     expect(accountState('bob', seen(person))).toBe('absent');

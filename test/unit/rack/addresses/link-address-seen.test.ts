@@ -9,7 +9,7 @@ import { settledFacts } from '../../../rack/rack.ts';
 const service = (name: string, device: string, isEnabled: boolean) => ({ name, port: name, device, isEnabled });
 
 describe("a device's network service", () => {
-  it("is the device's first enabled service, otherwise its first", () => {
+  it("is the device's first enabled service, or otherwise its first service", () => {
     const off = service('Thunderbolt 2', 'en3', false);
     const on = service('Thunderbolt 2 2', 'en3', true);
     const later = service('Thunderbolt 2 3', 'en3', true);

@@ -21,7 +21,7 @@ const withStatus = (status: Readonly<Record<string, 'active' | 'inactive'>>): Pa
 });
 const moved = withStatus({ en3: 'inactive', en7: 'active' });
 
-describe('a cable whose carrier is on the interface of a free receptacle', () => {
+describe("a cable whose carrier is on a free receptacle's interface", () => {
   it('is the only finding, and blocks the link', () => {
     expect(told(rackWith(moved), desired)).toEqual(['error address/no-carrier link studio-1:3 <-> studio-3:2']);
     const { blockers, changes } = planFor({ desired, rack: rackWith(moved) });
@@ -52,8 +52,8 @@ describe('a cable whose carrier is on the interface of a free receptacle', () =>
   });
 });
 
-describe('the address of a receptacle that has another interface now', () => {
-  it('is left behind, and apply moves it', () => {
+describe('the address of a receptacle whose interface has changed', () => {
+  it('is left on the old interface, and apply moves it', () => {
     const renamed: Readonly<Record<string, string>> = { en3: 'en7', en7: 'en3' };
     const ports = settled['hardware-ports'].map((one) => ({ ...one, device: renamed[one.device] ?? one.device }));
     const rack = rackWith({ ...moved, 'hardware-ports': ports });

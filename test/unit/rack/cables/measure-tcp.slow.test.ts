@@ -78,7 +78,7 @@ async function connectFrom(localAddress: string, lead: ReturnType<typeof startEn
   return connect({ host: leadAddress, port, localAddress }).on('error', () => undefined);
 }
 
-describe('the TCP test of a cable', () => {
+describe("a cable's TCP test", () => {
   it('measures latency and both directions', async () => {
     const ends = await Promise.all(startPair(0.05).map((end) => end.ended));
     expect(ends.map(({ status }) => status)).toEqual([0, 0]);
@@ -107,7 +107,7 @@ describe('the TCP test of a cable', () => {
     expect([(await lead.ended).status, (await follow.ended).status]).toEqual([0, 0]);
   });
 
-  it('counts wrong messages, and ends when the other end reads nothing', async () => {
+  it('counts wrong messages, and ends if the other end reads nothing', async () => {
     const server = createServer((socket) => {
       socket.on('error', () => undefined).pause();
       socket.write(Buffer.alloc(2 * 65_536));
@@ -127,7 +127,7 @@ describe('the TCP test of a cable', () => {
     expect([status, last]).toEqual([1, 'failed the other end reads nothing']);
   });
 
-  it('ends when no message is answered, or when the answer is wrong', async () => {
+  it('ends if no message is answered, or if the answer is wrong', async () => {
     const lasts = [undefined, 'not the message '].map(async (answer) => {
       const lead = startEnd('lead', 60, { isFast: answer === undefined });
       lead.say(`hello 2 ${followAddress} 0`, 'ready');
@@ -149,7 +149,7 @@ describe('the TCP test of a cable', () => {
       expect(end).toMatchObject({ status: 1, last: 'failed the time for the measurement is over' });
   });
 
-  it.each([0, 1] as const)('ends when the other end is killed: end %i', async (killed) => {
+  it.each([0, 1] as const)('ends if the other end is killed: end %i', async (killed) => {
     const ends = startPair(20);
     await Promise.all(ends.map((end) => end.line('ready')));
     ends[killed].child.kill('SIGKILL');
@@ -185,7 +185,7 @@ describe('the TCP test of a cable', () => {
     ['follow', 'hello 2 127.0.0.1 65536', 'a wrong address'],
     ['follow', 'hello', 'a wrong address'],
     ['follow', '', 'an unexpected line'],
-  ] as const)('rejects the first line of the other end: %s %s', async (role, line, what) => {
+  ] as const)("rejects the other end's first line: %s %s", async (role, line, what) => {
     const end = startEnd(role, 1);
     end.say(line);
     expect(await end.ended).toMatchObject({ status: 1, last: `failed the other end sent ${what}` });

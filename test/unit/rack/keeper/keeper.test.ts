@@ -82,7 +82,7 @@ describe('the keeper', () => {
     expect(steps.map(({ act }) => act)).toEqual([{ kind: 'script', name: 'load-keeper', args: { reload: false } }]);
   });
 
-  it('is removed when the file has nothing for it to maintain', () => {
+  it('is removed if the file gives it nothing to maintain', () => {
     const { system, thunderbolt } = settledFleet();
     const { pool: _, ...rest } = thunderbolt;
     const nothing = {

@@ -39,7 +39,7 @@ function stepsFor(view: View): readonly Step[] {
   return placement.steps(differing(view).map(changeOf), view).steps;
 }
 
-describe('the service files of a serving placement', () => {
+describe("a serving placement's service files", () => {
   it('need no change while they are intact', () => {
     expect(differing(viewFor({ ranks: serving, values: seals() }))).toEqual([]);
   });
@@ -89,7 +89,7 @@ describe('start steps', () => {
     expect(outside).toEqual(['put', 'put', 'put', 'script', 'script', 'script']);
   });
 
-  it("list all other ranks' nodes as peers", () => {
+  it('list the nodes of all other ranks as peers', () => {
     const kick = steps.find(({ id }) => id === 'studio-2/placement/kimi/kick');
     expect(kick?.peers).toEqual(['studio-1', 'studio-3']);
   });
@@ -119,7 +119,7 @@ describe('start steps', () => {
     expect(last?.establishes).toMatchObject([{ node: 'studio-1', address: 'placement/kimi', value: wanted?.desired }]);
   });
 
-  it('limit each wave by a stall time and a total deadline', () => {
+  it('limit each wave with a stall time and a total deadline', () => {
     const waits = steps.filter(({ id }) => /joined/.test(id));
     expect(waits.map(({ act, deadlineMs }) => [act, deadlineMs])).toEqual(
       [1, 2].map(() => [expect.objectContaining({ patience: { placement: 'kimi', stallMs: 30_000 } }), 150_000]),
@@ -155,7 +155,7 @@ describe('placement dependencies', () => {
     expect(kindsBefore({ placement: { transport: 'rdma' } })).toContain('rdma');
   });
 
-  it('exclude cables for a single rank and all but identity and sudo for a stop', () => {
+  it('exclude cables for a single rank; for a stop, they exclude everything except identity and sudo', () => {
     expect(kindsBefore({ placement: { nodes: [nodeName('studio-1')] } })).not.toContain('thunderbolt-link');
     expect(kindsBefore({ placement: { state: 'stopped' } })).toEqual(['identity', 'sudo']);
   });
@@ -192,7 +192,7 @@ describe('a placement whose runtime digest is unknown', () => {
 });
 
 describe('rank readings', () => {
-  it('give gates the state of every rank', () => {
+  it('show gates the state of every rank', () => {
     const view = viewFor({
       ranks: threeRanks(['joined', 'exited', 'absent']),
       unknown: { 'studio-4': { placements: 'timed-out' } },

@@ -28,7 +28,7 @@ const orderOf = (steps: readonly Step[]): readonly unknown[] =>
 const stopOn = (node: string): string => `${node}/placement/kimi/stop`;
 
 describe('the rank stop order', () => {
-  it.each(['command', 'llamacpp-rpc'])('is leader first with %s, whether or not the leader stops', (driver) => {
+  it.each(['command', 'llamacpp-rpc'])('puts the leader first with %s, whether or not the leader stops', (driver) => {
     expect(orderOf(planOf(fleetOfDriver(driver)).steps)).toEqual([
       [stopOn('studio-1'), [], undefined],
       [stopOn('studio-2'), [], [stopOn('studio-1')]],
@@ -55,7 +55,7 @@ describe('the rank stop order', () => {
   });
 
   it.each(['exited', 'running'] as const)(
-    'skips the graceful shutdown when the leader is %s and does not listen',
+    'skips the graceful shutdown if the leader is %s and does not listen',
     (leader) => {
       const desired = fleetOfDriver('exo');
       const observation = observeMesh(desired, { ranks: threeRanks([leader, 'joined', 'joined']) });
@@ -66,7 +66,7 @@ describe('the rank stop order', () => {
     },
   );
 
-  it('is leader first when the driver is unknown', () => {
+  it('puts the leader first if the driver is unknown', () => {
     const fleet = meshFleet();
     const steps = orderOf(planOf({ ...fleet, placements: [] }, { kind: 'converge' }).steps);
     expect(steps).toContainEqual([stopOn('studio-3'), expect.anything(), [stopOn('studio-1')]]);
@@ -75,7 +75,7 @@ describe('the rank stop order', () => {
   it.each([
     ['exo', ['studio-1/placement/kimi/graceful-shutdown'], { graceMs: 15_000 }],
     ['mlx', undefined, { graceMs: 10_000, interruptMs: 10_000 }],
-  ] as const)('is that of %s when only its rank records name the driver', (name, after, ladder) => {
+  ] as const)('is that of %s if only its rank records name the driver', (name, after, ladder) => {
     const { logPattern } = driverOf({ driver: name });
     const desired = { ...fleetOfDriver(name), placements: [] };
     const ranks = threeRanks(['joined', 'joined', 'joined'], { changes: { logPattern } });
@@ -103,7 +103,7 @@ describe('the rank stop order', () => {
   it.each([
     ['of a program without known log lines', { driver: 'command' }, [stopOn('studio-1')]],
     ['without a recorded driver', {}, undefined],
-  ] as const)('has neither graceful shutdown nor INT for ranks %s', (_case, changes, after) => {
+  ] as const)('contains neither graceful shutdown nor INT for ranks %s', (_case, changes, after) => {
     for (const driver of ['exo', 'mlx']) {
       const desired = fleetOfDriver(driver);
       const observation = observeMesh(desired, { ranks: threeRanks(['joined', 'joined', 'joined'], { changes }) });

@@ -142,14 +142,14 @@ describe('the text output of facts', () => {
     await expect(show(40)).toMatchFileSnapshot('golden/facts-narrow.txt');
   });
 
-  it('has only the requested facts', () => {
+  it('contains only the requested facts', () => {
     expect(show(80, ['sudo', 'hardware']).split('\n').slice(1, 3)).toEqual([
       '  sudo      allowed',
       '  hardware  Mac15,14, Apple M3 Ultra, 512 GB',
     ]);
   });
 
-  it('uses a plus-minus sign with Unicode', () => {
+  it('uses a plus-minus sign if Unicode is supported', () => {
     expect(show(80, ['clock'], true)).toContain('4.2 s behind this computer (±35 ms)');
   });
 

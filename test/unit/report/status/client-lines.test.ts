@@ -42,7 +42,7 @@ describe("a gateway's request counts", () => {
     for (const line of lines(known(busy), 40)) expect(line.length).toBeLessThanOrEqual(40);
   });
 
-  it('have no speed if nothing was streamed, and escape text from the node', () => {
+  it('show no speed if nothing was streamed, and escape text from the node', () => {
     expect(lines(known(idle))).toEqual([
       '  clients of kimi: 0 answered, 0 in flight, closed: it is stopped\\u{1b}[31m.',
     ]);

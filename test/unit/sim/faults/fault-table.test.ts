@@ -104,12 +104,12 @@ describe('docs/faults.md', () => {
     expect(rows.filter((row) => row.includes('NO SUCH CODE'))).toEqual([]);
   });
 
-  it('has the effect of every fault with every driver', () => {
+  it("shows every fault's effect with every driver", () => {
     const all = faultNames.flatMap((fault) => exampleDrivers.map((driver) => ({ fault, driver })));
     expect(all.filter(({ fault, driver }) => recordedEffect(fault, driver) === undefined)).toEqual([]);
   });
 
-  it('shows that each fault of a cable, a rank or a Mac takes the tokens of a mesh that needs it', () => {
+  it('shows that each fault of a cable, a rank or a Mac stops the tokens of a mesh that needs it', () => {
     const shown = Object.entries(tokenless).map(([name, drivers]) => [
       name,
       exampleDrivers.filter((driver) => recordedEffect(name as FaultName, driver)?.ask === 'no answer'),

@@ -55,7 +55,7 @@ describe("a simulated node's curl", () => {
     expect(asked.at(-1)).toBe('POST /v1 127.0.0.1:8080 {"a": 1}');
   });
 
-  it('reaches a server by name with a resumed download', async () => {
+  it('reaches a server by name for a resumed download', async () => {
     const ran = await sh(
       'printf xx >part; curl -q -f -s -S -L --connect-timeout 20 --speed-limit 1 --speed-time 60 --retry 1 -C - -o new http://models.lan/file; cat new',
     );
@@ -158,7 +158,7 @@ describe("a simulated node's curl over HTTPS", () => {
     expect((await sh('curl -q -s -D - -o /dev/null https://hub.lan/file')).out).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   });
 
-  it('requests headers only with -I, and a range with -r', async () => {
+  it('requests only headers with -I, and a range with -r', async () => {
     requests.splice(0);
     expect((await sh('curl -q -s -I https://hub.lan/moved')).out).toMatch(/location: https:\/\/cdn\.lan/i);
     expect((await sh(`curl -q -s -r 0-4 -w ' %{http_code}' https://hub.lan/file`)).out).toBe('bytes 206');
@@ -237,7 +237,7 @@ describe.runIf(process.platform === 'linux')("a simulated node's netstat", () =>
     return new Promise((resolve) => child.stdout.once('data', () => resolve(child)));
   };
 
-  it("lists only listeners of its own node under the node's addresses", async () => {
+  it("lists only its own node's listeners, under the node's addresses", async () => {
     const [link, plain, other] = [await claims.take(), await claims.take(), await claims.take()];
     await node.setState('link-names', `${link} 10.77.0.1:51000\n`);
     const children = await Promise.all([
@@ -258,7 +258,7 @@ describe.runIf(process.platform === 'linux')("a simulated node's netstat", () =>
     expect([ran.code, ran.err, ran.unknown]).toEqual([0, '', '']);
   });
 
-  it('lists connections of its own processes, even with a closed far end', async () => {
+  it('lists connections of its own processes, even if the far end is closed', async () => {
     const port = await claims.take();
     const text = `use IO::Socket::INET; my $s = IO::Socket::INET->new(LocalAddr => "127.0.0.1:${port}", Listen => 2) or die $!; $| = 1; print "up\\n"; my @all = map { $s->accept } 1, 2; print "both\\n"; sleep 60`;
     const server = spawn(perl, ['-e', text], { ...node.options(), stdio: ['ignore', 'pipe', 'inherit'] });

@@ -21,7 +21,7 @@ function changed(faults: readonly string[], off: readonly string[] = []): Readon
   return Object.fromEntries([...settings(faults, off)].filter(([about, value]) => healthy.get(about) !== value));
 }
 
-describe('the network of namespace nodes', () => {
+describe('the network between namespace nodes', () => {
   it("joins both ends of every cable, at the cable's speed", () => {
     const all = settings();
     expect([all.get('plug c0en3'), all.get('plug c1en3')]).toEqual(['bc0en3', 'bc0en3']);
@@ -46,7 +46,7 @@ describe('the network of namespace nodes', () => {
     expect(changed(['cable-slow studio-1:2'])).toEqual({ 'pace c0en3': '8', 'pace c1en3': '8' });
   });
 
-  it('blocks a link that idled too long', () => {
+  it('blocks a link that was idle for too long', () => {
     expect(changed(['idle-dead-port studio-1:2'])).toEqual({ 'pace c0en3': 'nothing', 'pace c1en3': 'nothing' });
   });
 
@@ -56,7 +56,7 @@ describe('the network of namespace nodes', () => {
     expect(new Set(Object.values(values))).toEqual(new Set(['nothing']));
   });
 
-  it('disconnects both ends of all cables of a powered-off Mac, and its office network', () => {
+  it("disconnects a powered-off Mac's office network and both ends of all its cables", () => {
     const values = changed([], ['studio-1']);
     expect(values['office o0']).toBe('down');
     const plugs = Object.entries(values).filter(([about]) => about.startsWith('plug'));

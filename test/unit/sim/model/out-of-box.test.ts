@@ -16,7 +16,7 @@ describe('a Mac fresh out of the box', () => {
     expect(services.every(({ ipv4, isEnabled }) => isEnabled && ipv4.kind === 'dhcp')).toBe(true);
   });
 
-  it("has macOS's default settings, and none from enroll or apply", () => {
+  it("has macOS's default settings, and no settings from enroll or apply", () => {
     expect(boxed).toMatchObject({
       isRdmaEnabled: false,
       wiredLimitMegabytes: 0,

@@ -87,7 +87,7 @@ describe('exchangeText', () => {
 });
 
 describe('fanOut', () => {
-  it('lets one Mac download and gives each of the others a different part from it', () => {
+  it('lets one Mac download and gives each of the others a different part of the model', () => {
     expect(plansFor(mesh, { receivers: [1, 2, 3, 4] }).map(words)).toEqual([
       'studio-1: serve',
       'studio-2: receive 0/3 from studio-1*, studio-3, studio-4',
@@ -96,12 +96,12 @@ describe('fanOut', () => {
     ]);
   });
 
-  it('lets the first downloader download', () => {
+  it('lets the given first Mac download', () => {
     const [, second] = plansFor(mesh, { receivers: [1, 2, 3, 4], first: 2 });
     expect(second).toMatchObject({ self: 'studio-2', role: 'serve', feeds: nodes(1, 3, 4) });
   });
 
-  it('downloads nothing where a Mac has the model', () => {
+  it('downloads nothing if a Mac has the model', () => {
     expect(plansFor(mesh, { receivers: [1, 2], seeds: [3, 4] }).map(words)).toEqual([
       'studio-1: receive 0/2 from studio-2, studio-3*, studio-4*',
       'studio-2: receive 1/2 from studio-1, studio-3*, studio-4*',
@@ -110,7 +110,7 @@ describe('fanOut', () => {
     ]);
   });
 
-  it('listens on the own addresses of its cables and connects to the far ones', () => {
+  it('listens on the addresses of its own cables and connects to the far ends', () => {
     const [one, two] = plansFor([[1, 2]], { receivers: [1, 2] });
     expect(one).toMatchObject({ listen: ['10.77.0.1'], sources: [], feeds: nodes(2) });
     expect(two).toMatchObject({ listen: ['10.77.0.2'], feeds: [] });
@@ -156,7 +156,7 @@ describe('fanOut', () => {
     expect(plans.map(({ mode }) => mode)).toEqual(['chain', 'mesh', 'chain', 'chain', 'chain']);
   });
 
-  it('brings a model to a second group of cabled Macs over Ethernet, once', () => {
+  it('sends a model to a second group of cabled Macs over Ethernet, once', () => {
     const pairs: readonly Cable[] = [
       [1, 2],
       [3, 4],
@@ -192,12 +192,12 @@ describe('fanOut', () => {
     ]);
   });
 
-  it('leaves out Macs if no other one gets the model', () => {
+  it('omits Macs if no other Mac gets the model', () => {
     expect(plansFor([[3, 4]], { receivers: [1] })).toEqual([]);
     expect(plansFor([[3, 4]], { receivers: [], seeds: [3, 4] })).toEqual([]);
   });
 
-  it('has one Mac that downloads or only those with the model, and a way from there to every Mac', () => {
+  it('has one Mac that downloads or only those with the model, and a path from there to every Mac', () => {
     const anyCable = fc
       .tuple(fc.integer({ min: 1, max: 7 }), fc.integer({ min: 1, max: 7 }))
       .filter(([one, other]) => one < other);

@@ -101,7 +101,7 @@ describe("a placement's state", () => {
     expect(kimiOf(viewFor({ ranks }))).toMatchObject({ state, standing });
   });
 
-  it('matches stopped in the file only if no rank runs', () => {
+  it('matches "stopped" in the file only if no rank runs', () => {
     const file = { placement: { state: 'stopped' as const } };
     const idle = viewFor({ ranks: threeRanks(['stopped', 'stopped', 'stopped']) }, file);
     const runs = viewFor({ ranks: threeRanks(['stopped', 'running', 'stopped']) }, file);
@@ -109,7 +109,7 @@ describe("a placement's state", () => {
     expect(summaries(runs)).toEqual([expect.stringContaining('mesh/not-stopped placement kimi: ')]);
   });
 
-  it('has an endpoint only while serving and a generation only if all ranks were observed', () => {
+  it('has an endpoint only while serving, and a generation only if all ranks were observed', () => {
     const serving = kimiOf(viewFor({ ranks: threeRanks(['joined', 'joined', 'joined']) }));
     const partial = kimiOf(viewFor({ ranks: threeRanks(['joined', 'joined', 'exited']) }));
     const unseen = kimiOf(viewFor({ ranks: threeRanks(['joined', 'joined', 'joined']), unreachable: ['studio-2'] }));
@@ -118,7 +118,7 @@ describe("a placement's state", () => {
     expect(['generation' in unseen, 'endpoint' in unseen]).toEqual([false, false]);
   });
 
-  it('shows how the driver can prove the transport of running ranks', () => {
+  it('shows how the driver can prove which transport running ranks use', () => {
     const placement = { transport: 'rdma' as const };
     const running = kimiOf(viewFor({ ranks: threeRanks(['joined', 'joined', 'joined']) }, { placement }));
     const stopped = kimiOf(viewFor({ ranks: threeRanks(['stopped', 'stopped', 'stopped']) }, { placement }));
@@ -156,7 +156,7 @@ describe('placement findings', () => {
     }
   });
 
-  it('suggest the next repair over TCP after a failed start', () => {
+  it('suggest the next repair for TCP after a failed start', () => {
     const [hint] = ladderOf({ outcome: 'failed', complaint: 'errno 60 (10.77.0.14)' });
     expect(hint).toEqual('Its last start failed, so another start will not help. Restart the Macs of this link:');
     expect(ladderOf({ outcome: 'failed' })[1]).toBe('  meshwright reboot studio-1 studio-2 studio-3');

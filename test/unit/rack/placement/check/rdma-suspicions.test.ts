@@ -72,7 +72,7 @@ const short = (rack: MeshRack, changes?: MeshChanges): readonly string[] =>
   suspicions(rack, changes).map(({ code, subject }) => `${code} ${subjectText(subject)}`);
 
 describe('suspicions about an RDMA placement without a token', () => {
-  it('cover all its links when no rank names one', () => {
+  it('cover all its links if no rank names one', () => {
     expect(short({ ranks: withoutToken })).toEqual(['rdma/suspected-idle-dead nodes studio-1, studio-2, studio-3']);
   });
 
@@ -81,7 +81,7 @@ describe('suspicions about an RDMA placement without a token', () => {
     expect(short({ ranks: withoutToken, values })).toEqual(['rdma/suspected-idle-dead link studio-2:3 <-> studio-3:3']);
   });
 
-  it('do not cover links while a signal has suspended a rank, which is named with its processes', () => {
+  it('do not cover links while a signal has suspended a rank; the rank and its processes are named', () => {
     const ranks = { ...withoutToken, 'studio-2': [{ state: 'joined', rank: 1, suspended: [4_711, 4_712] }] } as const;
     expect(short({ ranks })).toEqual([]);
     const desired = meshFleet(overRdma);
@@ -100,7 +100,7 @@ describe('suspicions about an RDMA placement without a token', () => {
     ]);
   });
 
-  it('do not cover links over TCP or while the placement serves', () => {
+  it('cover no links that use TCP, and none while the placement serves', () => {
     expect(short({ ranks: withoutToken }, {})).toEqual([]);
     expect(short({ ranks: hung })).toEqual([]);
   });
@@ -129,7 +129,7 @@ describe('a placement whose Mac panicked under TCP', () => {
     return found.filter(({ code }) => code === 'mesh/not-serving').map(({ hint }) => hint);
   };
 
-  it('is not started before its cause is gone, unless it sends RDMA', () => {
+  it('is not started until its cause is gone, unless it sends over RDMA', () => {
     expect(hints({})).toEqual([expect.stringMatching(/^Do not start it yet: .*studio-2 may panic again\./)]);
     expect(hints(overRdma)).toEqual([expect.not.stringContaining('panic')]);
   });
@@ -175,7 +175,7 @@ describe('suspicions after a failed start', () => {
     },
   );
 
-  it('ignore unrelated errors and earlier boot sessions over TCP', () => {
+  it('ignore unrelated errors and, over TCP, errors from earlier boot sessions', () => {
     expect(short({ ranks: complaining(dead, 'studio-2', 'errno 12') }, {})).toEqual([]);
     const before = complaining(dead, 'studio-2', 'No route to host', 'BOOT-of-before');
     expect(short({ ranks: before }, {})).toEqual([]);
@@ -184,7 +184,7 @@ describe('suspicions after a failed start', () => {
   const compile =
     'To restart fewer Macs, find the cable or the Mac first: `npm run native`, then meshwright cables --measure';
 
-  describe('of several cables', () => {
+  describe('about several cables', () => {
     const failed = stoppedRanks(() => ({ outcome: 'failed' }));
     const fleet = meshFleet(overRdma);
     const links = fleet.thunderbolt.links.filter(({ ends }) => ends.every(({ node }) => node !== 'studio-4'));
@@ -207,7 +207,7 @@ describe('suspicions after a failed start', () => {
 
     const reboot = 'meshwright reboot studio-1 studio-2 studio-3';
 
-    it('ask for a measurement if this computer can make it and has not', () => {
+    it('ask for a measurement if this computer can make one and has not yet done so', () => {
       const measuring = ['  meshwright cables --measure', '  meshwright doctor'];
       const otherwise = `If the cables cannot be measured, restart the Macs at both ends: ${reboot}`;
       const suspected = ['nodes studio-1, studio-2, studio-3', 'Suspected: one of 3 cables carries no traffic'];
@@ -219,7 +219,7 @@ describe('suspicions after a failed start', () => {
       expect(found([], { canMeasure: false })).toEqual([[...suspected, `  ${reboot}`, compile]]);
     });
 
-    it('name all Macs, not the measurement again, if a measurement in this boot session ended without a verdict', () => {
+    it('name all Macs instead of asking for another measurement if the one in this boot session was inconclusive', () => {
       const suspected = ['nodes studio-1, studio-2, studio-3', 'Suspected: one of 3 cables carries no traffic'];
       expect(found(['unknown', 'unknown', 'unknown'])).toEqual([[...suspected, `  ${reboot}`]]);
       expect(found(['rdma', 'tcp', 'nothing'], { afterMs: -1, triedAfterMs: 1 })).toEqual([
@@ -246,7 +246,7 @@ describe('suspicions after a failed start', () => {
       ]);
     });
 
-    it('name the Mac at the end of those that were measured as dead', () => {
+    it('name the Mac at the end of all cables that were measured as dead', () => {
       expect(found(['nothing', 'tcp', 'rdma'])).toEqual([
         ['node studio-1', 'Measured: 2 cables carry no traffic', '  meshwright reboot studio-1'],
       ]);
@@ -297,7 +297,7 @@ describe('suspicions after a failed start', () => {
     });
   });
 
-  it('do not exist without an error of this boot session, or if the file sets stopped', () => {
+  it('do not exist without an error from this boot session, or if the file sets stopped', () => {
     expect(short({ ranks: dead })).toEqual([]);
     const before = { 'studio-2': said('studio-2', 'errno 12', 'BOOT-of-before') };
     expect(short({ ranks: dead, values: before })).toEqual([]);

@@ -35,7 +35,7 @@ const blockersOf = (plan: ReturnType<typeof planWith>) =>
     .map(({ node, action, peers }) => [node, plainText(action), peers.join(' ')]);
 
 describe('a reboot mark left by a stop', () => {
-  it('blocks starts and names each Mac to reboot with the reason', () => {
+  it('blocks starts and names each Mac to reboot, with the reason', () => {
     const marks = { 'studio-2': memory, 'studio-3': { placement: 'other', why: 'kernel' } as const };
     const plan = planWith(marks, 'exited');
     expect(blockersOf(plan)).toEqual([

@@ -30,7 +30,7 @@ const gatewayPlists = (fleet: Parameters<typeof wantedGateways>[0]): string =>
     .join('');
 
 describe('the gateway configuration', () => {
-  it("has the driver's rules for its runtime", () => {
+  it("contains the driver's rules for its runtime", () => {
     const images = '"fetchesImages":true,"endsStreams":true';
     const ofMlx = configOf('mlx');
     expect(ofMlx).toContain(
@@ -58,7 +58,7 @@ describe('the gateway configuration', () => {
     expect(plistOf({ isLocal: true })).toContain('<string>127.0.0.1:8080</string>');
   });
 
-  it('lists sorted proxies, and a folder of replicas only for a replica', () => {
+  it('lists sorted proxies, and has a folder of replicas only for a replica', () => {
     expect(configOf('mlx', ['10.0.0.6', '10.0.0.5'])).toContain('"proxies": ["10.0.0.5","10.0.0.6"]');
     expect(configOf('mlx')).not.toContain('proxies');
     expect(configOf('mlx', [], { replica: { of: 'all', at: 0 } })).toContain('"replicasFolder": "');

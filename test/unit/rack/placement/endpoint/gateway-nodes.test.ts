@@ -32,7 +32,7 @@ describe('nodes with gateways for a placement', () => {
     expect(gatewayNodes({ desired: fleet, observation: { nodes: {}, failures: {} } }, ['kimi'])).toHaveLength(4);
   });
 
-  it('include nodes with unknown services unless rank 0 runs on another node', () => {
+  it('include nodes whose services are unknown unless rank 0 runs on another node', () => {
     expect(nodesWith({ ranks: {}, values: { 'studio-4': gateway() } })).toEqual(['studio-1']);
     const services = { 'studio-4': { services: 'timed-out' } } as const;
     expect(nodesWith({ ranks: {}, unknown: services })).toEqual(['studio-1', 'studio-4']);
@@ -64,7 +64,7 @@ describe('a drain plan', () => {
     expect(Object.keys(plan.observed)).toEqual(['studio-1', 'studio-4']);
   });
 
-  it('explains the consequences of an unreachable Mac and the next step', () => {
+  it("explains an unreachable Mac's consequences and the next step", () => {
     const [kimi = expect.fail('the fleet has no placement')] = fleet.placements;
     const [own, other] = ['studio-1', 'studio-4'].map((name) => asText(unaskedGateway(kimi, nodeName(name))));
     expect(own?.detail).toContain('whether its gateway for kimi is closed and has requests in flight');

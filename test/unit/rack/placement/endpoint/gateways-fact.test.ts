@@ -78,7 +78,7 @@ describe('the gateways fact', () => {
     expect(saidText(text)).toEqual({ kind: 'silent', port: 8_080, reason: 'its answer is unreadable' });
   });
 
-  it('distinguishes a silent gateway from one without requests in flight', () => {
+  it('distinguishes a silent gateway from a gateway without requests in flight', () => {
     const silent = (...lines: readonly string[]) => {
       const seen = said([...lines, 'end']);
       return seen.kind === 'known' ? seen.value : seen.reason;

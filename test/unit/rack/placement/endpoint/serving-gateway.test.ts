@@ -53,7 +53,7 @@ function observed(fleet: DesiredFleet, port: number, seen: Partial<FactValues> =
 
 const targetsOf = (fleet: DesiredFleet) => fleet.nodes.map(({ name }) => name);
 
-describe('the gateway of a serving placement', () => {
+describe("a serving placement's gateway", () => {
   const fleet = meshFleet({ placement: { endpointPort: 8_080, publication: { servedName: 'kimi' } } });
   const closed = '/Library/Application Support/meshwright/gateway/8080/closed/kimi';
   const files: FactValues['files'] = [{ path: closed, digest: '00', state: 'intact' }];
@@ -93,7 +93,7 @@ describe('the gateway of a serving placement', () => {
     ]);
   });
 
-  it('is not reported while accepting, stopped in the file or unpublished', () => {
+  it('is not reported if it is accepting, stopped in the file or unpublished', () => {
     expect(findings(fleet, { files: [], gateways })).toEqual([]);
     const stopped = meshFleet({ placement: { publication: { servedName: 'kimi' }, state: 'stopped' } });
     for (const of of [stopped, meshFleet()]) expect(findings(of, { files, gateways })).toEqual([]);

@@ -66,7 +66,7 @@ describe('a mesh started with different settings', () => {
 });
 
 describe('a mesh', () => {
-  it('is serving when all ranks match the file and the endpoint gave a token', () => {
+  it('is serving if all ranks match the file and the endpoint returned a token', () => {
     const mesh = meshOf({ ranks: threeRanks(['joined', 'joined', 'joined']) });
     expect(mesh).toMatchObject({ state: 'serving', generation: 4, isAnswering: true });
     expect(mesh).not.toHaveProperty('reason');
@@ -76,7 +76,7 @@ describe('a mesh', () => {
     expect(verdict({ ranks: threeRanks(['joined', 'running', 'joined']) })[0]).toBe('serving');
   });
 
-  it('is changed when a rank uses TCP instead of RDMA', () => {
+  it('is changed if a rank uses TCP instead of RDMA', () => {
     const fleet = meshFleet();
     const observed = observeMesh(fleet, { ranks: threeRanks(['joined', 'joined', 'joined']) }).nodes;
     const verdictOver = (transport: 'rdma' | 'tcp', seen: 'rdma' | 'tcp' | undefined) => {
@@ -113,7 +113,7 @@ describe('a mesh', () => {
     expect(usedTcpWith([...running], { ...again, startedIn: 'BOOT-before' })).toBe('no');
   });
 
-  it('is not placed when no node has a record of it', () => {
+  it('is not placed if no node has a record of it', () => {
     expect(meshOf({ ranks: {} })).toMatchObject({ state: 'not-placed', generation: 0, isAnswering: false });
   });
 
@@ -203,12 +203,12 @@ describe('a mesh', () => {
     expect(meshOf({ ranks: threeRanks(['joined', 'joined', 'joined'], refused) }).isAnswering).toBe(false);
   });
 
-  it('is changed when it was started from a different file, even if it answers', () => {
+  it('is changed if it was started from a different file, even if it answers', () => {
     const ranks = threeRanks(['joined', 'joined', 'joined'], { digest: 'of old' });
     expect(meshOf({ ranks })).toMatchObject({ state: 'changed', isAnswering: true });
   });
 
-  it('is changed when ranks of two starts run together', () => {
+  it('is changed if ranks of two starts run together', () => {
     const ranks = {
       ...threeRanks(['joined', 'joined', 'joined']),
       'studio-3': [{ state: 'joined', rank: 2, generation: 3 }] as const,
@@ -216,7 +216,7 @@ describe('a mesh', () => {
     expect(verdict({ ranks })).toEqual(['changed', 'the ranks on studio-3 are from a different start than the leader']);
   });
 
-  it('is changed when a running rank has no record', () => {
+  it('is changed if a running rank has no record', () => {
     const ranks = {
       ...threeRanks(['joined', 'joined', 'joined']),
       'studio-2': [{ state: 'running', lacks: 'record' }] as const,
@@ -224,7 +224,7 @@ describe('a mesh', () => {
     expect(verdict({ ranks })).toEqual(['changed', 'a rank without a record runs on studio-2']);
   });
 
-  it('is unknown rather than dead when a rank was not observed', () => {
+  it('is unknown, not dead, if a rank was not observed', () => {
     const ranks = threeRanks(['joined', 'exited', 'joined']);
     expect(meshOf({ ranks, unknown: { 'studio-3': { services: 'timed-out' } } })).toMatchObject({
       state: 'unknown',
@@ -240,7 +240,7 @@ describe('a mesh', () => {
     expect(meshOf({ ranks })).toMatchObject({ state: 'unknown', reason: 'not-asked' });
   });
 
-  it('is known when launchd reports the runs of an idle rank or its last exit', () => {
+  it('is known if launchd reports the runs of an idle rank or its last exit', () => {
     const service = { label: 'dev.meshwright.rank.kimi', state: 'waiting' } as const;
     const seen = [{}, { state: 'unknown' }, { lastExit: '(never exited)' }, { lastExit: '1' }] as const;
     const verdicts = seen.map((changes) => {
@@ -255,7 +255,7 @@ describe('a mesh', () => {
     ]);
   });
 
-  it('includes the generations of nodes that the placement no longer uses', () => {
+  it('includes generations from nodes that the placement no longer uses', () => {
     const ranks = {
       ...threeRanks(['stopped', 'stopped', 'stopped']),
       'studio-4': [{ state: 'stopped', rank: 3, generation: 9 }] as const,

@@ -30,7 +30,7 @@ const saying = (line: string): Readonly<Record<string, NodeObservation>> =>
     }),
   );
 
-describe('possible causes of a slow mesh', () => {
+describe("a slow mesh's possible causes", () => {
   it('include a transport that differs from the file', () => {
     expect(words(saying('tcp'))[0]).toBe('Its ranks use tcp, but the file says rdma.');
     expect(words(saying('rdma'))[0]).toBe('Its ranks use rdma.');
