@@ -2,10 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { plainText } from '../src/diagnostics/prose-text.ts';
 import { docsAnchor } from '../src/diagnostics/render.ts';
-import { exoCard, exoCommit } from '../src/drivers/known/exo-cards.ts';
-import { mlxTable } from '../src/drivers/known/mlx-lm-types.ts';
+import { exoCard } from '../src/drivers/known/exo-cards.ts';
 import { modelType, modelTypes, newestExo, newestMlxLm, oldestMlxLm } from '../src/drivers/known/model-types.ts';
-import { publishedSpeeds } from '../src/drivers/known/speeds.ts';
+import { exoCommit, mlxTable, publishedSpeeds } from '../src/drivers/known/tables.generated.ts';
 import { macModel, macModelsDate } from '../src/model/macs.ts';
 
 const schema = JSON.parse(readFileSync('schemas/cluster.schema.json', 'utf8'));

@@ -1,5 +1,5 @@
 /** Generates the pages of `docs` that show the schema, the codes, the Macs, and the models that `plan` refuses by. */
-import { knownModels } from '../src/drivers/known/models.ts';
+import { knownModels } from '../src/drivers/known/tables.generated.ts';
 import { codes } from '../src/engine/diagnose/rules.ts';
 import { macTable } from '../src/model/macs.ts';
 import { clusterPage, errorsPage, knownModelsPage, macsPage } from './docs-pages.mjs';

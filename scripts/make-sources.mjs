@@ -19,9 +19,11 @@ const printed = readdirSync(join(root, 'schemas'))
 
 const validators = async (schemas) => (await import('./make-validators.mjs')).validators(schemas);
 
+const known = ['exo', 'mlx-lm', 'models', 'speeds'].map((name) => `src/drivers/known/${name}.yaml`);
+
 /**
- * Each generated module, with its schemas and its generator. Few commands read a playbook or a journal, so their
- * validators are separate modules.
+ * Each generated module, with its schemas or tables and its generator. Few commands read a playbook or a journal, so
+ * their validators are separate modules.
  */
 const modules = {
   'src/model/cluster-spec.generated.ts': [['cluster'], async () => (await import('./make-types.mjs')).clusterTypes()],
@@ -36,24 +38,26 @@ const modules = {
   'src/config/validators.generated.ts': [['cluster', 'lock'], validators],
   'src/engine/playbooks/validator.generated.ts': [['playbook'], validators],
   'src/apply/journal/journal-validator.generated.ts': [['journal'], validators],
+  'src/drivers/known/tables.generated.ts': [known, async (paths) => (await import('./make-tables.mjs')).tables(paths)],
 };
 
 const makers = [
   'scripts/make-sources.mjs',
+  'scripts/make-tables.mjs',
   'scripts/make-types.mjs',
   'scripts/make-validators.mjs',
   'package-lock.json',
 ];
 
 process.chdir(root);
-for (const [path, [schemas, make]] of Object.entries(modules)) {
+for (const [path, [names, make]] of Object.entries(modules)) {
   const hash = createHash('sha256');
-  for (const source of [...makers, ...schemas.map((name) => `schemas/${name}.schema.json`)])
-    hash.update(readFileSync(source));
+  const inputs = names.map((name) => (name.endsWith('.yaml') ? name : `schemas/${name}.schema.json`));
+  for (const source of [...makers, ...inputs]) hash.update(readFileSync(source));
   const head = `// Made by scripts/make-sources.mjs, never edited by hand; from ${hash.digest('hex').slice(0, 16)}.`;
   if (existsSync(path) && readFileSync(path, 'utf8').startsWith(`${head}\n`)) continue;
   // Another run may be writing the same module. A reader sees either the old or the new version.
   const whole = join(root, `${path}.${process.pid}`);
-  writeFileSync(whole, `${head}\n${await make(schemas)}`);
+  writeFileSync(whole, `${head}\n${await make(names)}`);
   renameSync(whole, path);
 }

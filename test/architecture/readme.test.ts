@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { parseCommandLine } from '../../src/cli/run.ts';
 import { verbs } from '../../src/cli/verbs.ts';
-import { publishedSpeeds } from '../../src/drivers/known/speeds.ts';
+import { publishedSpeeds } from '../../src/drivers/known/tables.generated.ts';
 import { sessionClaims } from '../cli/readme-session.ts';
 import { prose, readme, sentences, sessionCommands, shellWords } from '../readme-text.ts';
 import { filesBelow, root, textOf } from './sources.ts';

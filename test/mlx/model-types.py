@@ -1,6 +1,6 @@
 """Reads from the released wheels of mlx-lm which kinds of models each version loads, and how it splits them.
 
-`npm run mlx-types` downloads the wheels with pip and writes src/drivers/known/mlx-lm-types.ts. With `--check`, it
+`npm run mlx-types` downloads the wheels with pip and writes src/drivers/known/mlx-lm.yaml. With `--check`, it
 only compares: exit 1 if a wheel differs from the table, 2 if the wheels cannot be downloaded. A release
 that is newer than the table is only a notice. The code of the models is parsed, never imported, so neither mlx nor
 transformers is needed.
@@ -16,7 +16,7 @@ import tempfile
 import textwrap
 import zipfile
 
-TABLE = pathlib.Path(__file__).parents[2] / "src/drivers/known/mlx-lm-types.ts"
+TABLE = pathlib.Path(__file__).parents[2] / "src/drivers/known/mlx-lm.yaml"
 WAYS = {
     "loads": "loads {}",
     "tensor": "splits {} by tensor",
@@ -191,35 +191,31 @@ def table_of(facts, lossy):
     return {"versions": versions, "lossyPipelines": range_of(versions, lambda version: version in lossy), "types": types}
 
 
-START = "export const mlxTable: MlxTable = {\n"
-
-
 def read_table(text):
-    """The table in the module that `written` wrote."""
-    body = text.partition(START)[2]
+    """The table in the file that `written` wrote."""
     types = {}
-    for can, names in re.findall(r"can: \{(.*?)\},\s*types:\s*['`](.*?)['`]", body, re.DOTALL):
-        types.update({name: dict(re.findall(r"(\w+): '(.*?)'", can)) for name in names.split()})
-    [versions, lossy] = re.search(r"versions: \[(.*?)\].*?lossyPipelines: '(.*?)'", body, re.DOTALL).groups()
-    return {"versions": re.findall(r"'(.*?)'", versions), "lossyPipelines": lossy, "types": types}
+    for can, names in re.findall(r"can: \{(.*?)\}\s+types: \[(.*?)\]", text, re.DOTALL):
+        types.update({name: dict(re.findall(r"(\w+): '(.*?)'", can)) for name in re.split(r",\s+", names)})
+    [versions, lossy] = re.search(r"versions: \[(.*?)\]\s+lossyPipelines: '(.*?)'", text).groups()
+    return {"versions": versions.split(", "), "lossyPipelines": lossy, "types": types}
 
 
 def written(table, text):
-    """The module with this table, as Biome formats it."""
+    """The file with this table."""
     groups = {}
     for name, can in table["types"].items():
         groups.setdefault(tuple(can.items()), []).append(name)
     rows = []
     for can, names in sorted(groups.items()):
         ways = ", ".join(f"{way}: '{held}'" for way, held in can)
-        types = f"'{' '.join(names)}'"
-        if len(types) > 100:
-            types = "`\n" + textwrap.fill(" ".join(names), 120, break_on_hyphens=False) + "\n`"
-        rows.append(f"    {{\n      can: {{ {ways} }},\n      types: {types},\n    }},\n".replace("{  }", "{}"))
-    versions = ", ".join(f"'{version}'" for version in table["versions"])
-    head = f"  read: '{datetime.date.today()}',\n  versions: [{versions}],\n"
-    kinds = f"  lossyPipelines: '{table['lossyPipelines']}',\n  kinds: [\n{''.join(rows)}  ],\n}};\n"
-    return text.partition(START)[0] + START + head + kinds
+        types = f"types: [{', '.join(names)}]"
+        indents = {"initial_indent": " " * 6, "subsequent_indent": " " * 8}
+        rows.append(f"    - can: {{ {ways} }}\n".replace("{  }", "{}"))
+        rows.append(textwrap.fill(types, 120, break_on_hyphens=False, **indents) + "\n")
+    head = f"  read: {datetime.date.today()}\n  versions: [{', '.join(table['versions'])}]\n"
+    start = "mlxTable:\n"
+    kinds = f"  lossyPipelines: '{table['lossyPipelines']}'\n  kinds:\n{''.join(rows)}"
+    return text.partition(start)[0] + start + head + kinds
 
 
 def differences(table, read):

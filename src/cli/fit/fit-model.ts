@@ -12,7 +12,7 @@ import { failure } from '../../diagnostics/diagnose.ts';
 import { systemCode } from '../../diagnostics/diagnostic.ts';
 import { type FitHow, judgeModelFit } from '../../drivers/fit-command.ts';
 import { knownNames, type NamedModel, namedModel } from '../../drivers/known/known-models.ts';
-import type { PublishedBuild } from '../../drivers/known/models.ts';
+import type { PublishedBuild } from '../../drivers/known/tables.ts';
 import { driverOf, isDriver, keysByDriver } from '../../drivers/registry.ts';
 import type { DesiredFleet, DesiredModel, DesiredNode, DesiredRuntime, DriverName } from '../../model/desired.ts';
 import type { FitFleet, ModelFit } from '../../model/fit.ts';

@@ -3,7 +3,7 @@ import { fitMesh } from '../../desired/fit-macs.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import type { PublishedBuild } from '../../drivers/known/models.ts';
+import type { PublishedBuild } from '../../drivers/known/tables.ts';
 import type { FitDocument } from '../../model/documents.generated.ts';
 import {
   canRun,

@@ -1,5 +1,5 @@
 import type { NamedModel } from '../../drivers/known/known-models.ts';
-import type { PublishedBuild } from '../../drivers/known/models.ts';
+import type { PublishedBuild } from '../../drivers/known/tables.ts';
 import { given } from '../../model/given.ts';
 import type { ShapeFact } from '../../model/model-shape.ts';
 import type { TensorBytes } from '../../rack/artifacts/shapes/safetensors.ts';

@@ -1,5 +1,5 @@
-import { type KnownModel, knownModels, type PublishedBuild } from './models.ts';
-import { type PublishedSpeed, publishedSpeeds } from './speeds.ts';
+import { knownModels, publishedSpeeds } from './tables.generated.ts';
+import type { KnownModel, PublishedBuild, PublishedSpeed } from './tables.ts';
 
 /** A known model, with the quantization that a name means. */
 export interface NamedModel {

@@ -1,8 +1,8 @@
 import { tensorProblems } from '../../desired/tensor-limits.ts';
 import { inRange, isBelow, lowestIn } from '../../desired/version-range.ts';
 import { otherSplits, type RankSplit, type SplitJudgement } from '../contract/split.ts';
-import { mlxTable } from '../known/mlx-lm-types.ts';
 import { modelType, newestMlxLm, oldestMlxLm } from '../known/model-types.ts';
+import { mlxTable } from '../known/tables.generated.ts';
 
 /** The parts of a split that matter to mlx-lm. */
 type MlxSplit = Omit<RankSplit, 'exo' | 'repository'>;

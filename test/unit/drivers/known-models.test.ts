@@ -4,10 +4,8 @@ import { publishedShape } from '../../../src/cli/fit/published-shape.ts';
 import { judgeSplit } from '../../../src/drivers/fit-command.ts';
 import { exoCard } from '../../../src/drivers/known/exo-cards.ts';
 import { knownNames, namedModel, publishedFor } from '../../../src/drivers/known/known-models.ts';
-import { mlxTable } from '../../../src/drivers/known/mlx-lm-types.ts';
 import { modelType, modelTypes, oldestMlxLm } from '../../../src/drivers/known/model-types.ts';
-import { knownModels } from '../../../src/drivers/known/models.ts';
-import { publishedSpeeds } from '../../../src/drivers/known/speeds.ts';
+import { exoCommit, knownModels, mlxTable, publishedSpeeds } from '../../../src/drivers/known/tables.generated.ts';
 import { weightBytes } from '../../../src/model/model-shape.ts';
 import { onOnePage, sayValue } from '../one-page.ts';
 
@@ -40,6 +38,8 @@ describe('the known models', () => {
       ...Object.values(publishedSpeeds).flatMap((speeds) => speeds.map(({ source }) => source)),
     ];
     expect(sources.filter((source) => !url.test(source))).toEqual([]);
+    const cards = builds.filter(({ build }) => build.source.includes('/inference_model_cards'));
+    expect(cards.filter(({ build }) => !build.source.includes(`/${exoCommit}/`))).toEqual([]);
     expect(knownModels.filter(({ type }) => type !== undefined && modelType(type) === undefined)).toEqual([]);
     const names = knownModels.map(({ name }) => name);
     expect(Object.keys(publishedSpeeds).filter((name) => !names.includes(name))).toEqual([]);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { codes } from '../../../../src/diagnostics/diagnose.ts';
-import { knownModels } from '../../../../src/drivers/known/models.ts';
+import { knownModels } from '../../../../src/drivers/known/tables.generated.ts';
 import { definedCodes } from '../../../../src/engine/diagnose/rules.ts';
 import { macTable } from '../../../../src/model/macs.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { isBelow, lowestIn } from '../../../../src/desired/version-range.ts';
 import type { RankSplit } from '../../../../src/drivers/contract/split.ts';
-import type { MlxSupport } from '../../../../src/drivers/known/mlx-lm-types.ts';
 import { modelTypes, newestMlxLm } from '../../../../src/drivers/known/model-types.ts';
+import type { MlxSupport } from '../../../../src/drivers/known/tables.ts';
 import { lostLayers, splitProblems } from '../../../../src/drivers/mlx/shards.ts';
 import type { ModelShape } from '../../../../src/model/model-shape.ts';
 import { evenShape } from '../../engine/plan/fit-shapes.ts';
