@@ -7,9 +7,9 @@ import {
   openWeb,
   partOf,
   piecesOf,
+  type ServedAnswer,
   type Site,
   sendHead,
-  type WebAnswer,
   type WebCall,
   webIdentity,
 } from '../../src/sim/web/web-server.ts';
@@ -80,7 +80,7 @@ function withWrongByte(body: Uint8Array, at: number): Uint8Array {
 }
 
 /** The answer that a client gets instead. Faults of the connection are in `sendBody`. */
-function faulty(call: WebCall, answer: WebAnswer, fault: Fault | undefined): WebAnswer {
+function faulty(call: WebCall, answer: ServedAnswer, fault: Fault | undefined): ServedAnswer {
   switch (fault?.kind) {
     case 'wrong-bytes':
       return answer.body === undefined ? answer : { ...answer, body: withWrongByte(answer.body, fault.at ?? 0) };

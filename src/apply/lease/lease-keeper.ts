@@ -64,9 +64,9 @@ async function takeLease(session: Session, request: LeaseRequest): Promise<Taken
     watched = await watch(watched, lease, request);
     const isWaitOver = performance.now() - startedAtMs >= request.waitMs;
     if (watched.isAlive && isWaitOver) return { kind: 'refused', holder: holderOf(lease) };
-    if (watched.isNobodys && !watched.isReported) request.onHolder(holderOf(lease), true);
+    if (watched.isAbandoned && !watched.isReported) request.onHolder(holderOf(lease), true);
     answer = await askAgain(session, request, watched);
-    watched = { ...watched, isReported: watched.isNobodys };
+    watched = { ...watched, isReported: watched.isAbandoned };
     if (answer.kind === 'held') await pause(timing.leaseLookMs, signal);
     if (signal?.aborted) return { kind: 'interrupted' };
   }
@@ -77,10 +77,10 @@ async function takeLease(session: Session, request: LeaseRequest): Promise<Taken
 
 /** Steals a lease without a living owner; does not wait forever for a script that hangs under it. */
 function askAgain(session: Session, { claim, timing, askMs }: LeaseRequest, watched: Watched): Promise<TakeAnswer> {
-  const { lease, isNobodys, sinceMs } = watched;
+  const { lease, isAbandoned, sinceMs } = watched;
   const isPatient = performance.now() - sinceMs < timing.leaseExpiryMs + timing.busyMs;
   return askUntilHeard(session, askMs, (root) =>
-    isNobodys ? stealLeaseScript(root, claim, lease, isPatient) : takeLeaseScript(root, claim),
+    isAbandoned ? stealLeaseScript(root, claim, lease, isPatient) : takeLeaseScript(root, claim),
   );
 }
 
@@ -127,7 +127,7 @@ interface Watched {
   /** Whether its heartbeat moved, so that its run is alive. */
   readonly isAlive: boolean;
   /** Its run is dead or no longer renews it. */
-  readonly isNobodys: boolean;
+  readonly isAbandoned: boolean;
   readonly isReported: boolean;
 }
 
@@ -136,13 +136,13 @@ async function watch(before: Watched | undefined, lease: SeenLease, request: Lea
   const isSame = before !== undefined && run === lease.run && token === lease.token && heartbeat === lease.heartbeat;
   const sinceMs = isSame ? before.sinceMs : performance.now();
   const isExpired = performance.now() - sinceMs >= request.timing.leaseExpiryMs;
-  const isNobodys = isExpired || (await isDeadHere(lease, request.controller));
+  const isAbandoned = isExpired || (await isDeadHere(lease, request.controller));
   const hasMoved = before !== undefined && !isSame;
   return {
     lease,
     sinceMs,
-    isAlive: !isNobodys && (hasMoved || before?.isAlive === true),
-    isNobodys,
+    isAlive: !isAbandoned && (hasMoved || before?.isAlive === true),
+    isAbandoned,
     isReported: isSame && before.isReported,
   };
 }

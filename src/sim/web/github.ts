@@ -1,10 +1,10 @@
 import { tarGz } from '../doubles/tar-gz.ts';
-import type { Site, WebAnswer } from './web-server.ts';
+import type { ServedAnswer, Site } from './web-server.ts';
 
 const githubHost = 'github.com';
 const codeHost = 'codeload.github.com';
 
-const notFound: WebAnswer = { status: 404, body: Buffer.from('404: Not Found') };
+const notFound: ServedAnswer = { status: 404, body: Buffer.from('404: Not Found') };
 
 /**
  * The files of mlx-lm that its build reads. A repository whose name has `broken` lacks `setup.py`.

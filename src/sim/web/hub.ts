@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import { jsonAnswer, type Site, type WebAnswer, type WebCall } from './web-server.ts';
+import { jsonAnswer, type ServedAnswer, type Site, type WebCall } from './web-server.ts';
 
 /** A file of a repository. Large files are in the Hub's object storage; git has a pointer in their place. */
 export interface HubFile {
@@ -67,11 +67,11 @@ const encodedPath = (path: string): string => path.split('/').map(encodeURICompo
 
 const tokenOf = ({ headers }: WebCall): string | undefined => /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1];
 
-const refused = (status: number, code: string | undefined, error: string): WebAnswer =>
+const refused = (status: number, code: string | undefined, error: string): ServedAnswer =>
   jsonAnswer(status, { error }, { 'x-error-message': error, ...(code === undefined ? {} : { 'x-error-code': code }) });
 
 /** Without a token, the Hub does not reveal whether a repository exists. */
-const missing = (token: string | undefined): WebAnswer =>
+const missing = (token: string | undefined): ServedAnswer =>
   token === undefined
     ? refused(401, 'RepoNotFound', 'Invalid username or password.')
     : refused(404, 'RepoNotFound', 'Repository not found');
@@ -79,7 +79,7 @@ const missing = (token: string | undefined): WebAnswer =>
 const badToken = refused(401, undefined, 'Invalid credentials in Authorization header');
 
 /** @see X-Error-Code of huggingface.co, seen in July and August 2026: 401 without a valid token, 403 with one */
-const gatedAnswer = (id: string, token: string | undefined): WebAnswer =>
+const gatedAnswer = (id: string, token: string | undefined): ServedAnswer =>
   token === undefined
     ? refused(
         401,
@@ -92,7 +92,7 @@ const gatedAnswer = (id: string, token: string | undefined): WebAnswer =>
         `Access to model ${id} is restricted and you are not in the authorized list. Visit https://huggingface.co/${id} to ask for access.`,
       );
 
-const noRevision = (name: string): WebAnswer => refused(404, 'RevisionNotFound', `Invalid rev id: ${name}`);
+const noRevision = (name: string): ServedAnswer => refused(404, 'RevisionNotFound', `Invalid rev id: ${name}`);
 
 interface Found {
   readonly id: string;
@@ -101,7 +101,7 @@ interface Found {
   readonly path: string;
 }
 
-const infoOf = ({ id, repository, revision }: Found): WebAnswer =>
+const infoOf = ({ id, repository, revision }: Found): ServedAnswer =>
   jsonAnswer(200, {
     _id: sha256(id).slice(0, 24),
     id,
@@ -135,7 +135,7 @@ function entriesOf({ revision, path: below }: Found, isRecursive: boolean) {
 }
 
 /** One page of a listing. `Link` has the URL of the next page. */
-function treeOf(found: Found, call: WebCall, pageSize: number): WebAnswer {
+function treeOf(found: Found, call: WebCall, pageSize: number): ServedAnswer {
   const { query } = call;
   const entries = entriesOf(found, query.get('recursive') === 'true');
   const start = Number(Buffer.from(query.get('cursor') ?? '', 'base64url').toString() || 0);
@@ -158,7 +158,7 @@ const signatureOf = (path: string, { secret, expires }: Signer): string =>
   createHmac('sha256', secret).update(`${path} ${expires}`).digest('base64url');
 
 /** The redirect to a file: to a signed link for a large file, to a page of the Hub for others. */
-function redirectTo({ id, revision, path }: Found, call: WebCall, signer: Signer): WebAnswer {
+function redirectTo({ id, revision, path }: Found, call: WebCall, signer: Signer): ServedAnswer {
   const file = revision.files.find((one) => one.path === path);
   if (file === undefined) return refused(404, 'EntryNotFound', 'Entry not found');
   const { oid, large, xetHash, content } = file;
@@ -184,14 +184,14 @@ function redirectTo({ id, revision, path }: Found, call: WebCall, signer: Signer
   };
 }
 
-function smallFile({ revision, path }: Found): WebAnswer {
+function smallFile({ revision, path }: Found): ServedAnswer {
   const file = revision.files.find((one) => one.path === path && one.large === undefined);
   if (file === undefined) return refused(404, 'EntryNotFound', 'Entry not found');
   const headers = { etag: `"${file.oid}"`, 'x-repo-commit': revision.commit };
   return { status: 200, headers, body: file.content, isRanged: true };
 }
 
-const denied = (status: number, code: string): WebAnswer => ({
+const denied = (status: number, code: string): ServedAnswer => ({
   status,
   headers: { 'content-type': 'application/xml' },
   body: Buffer.from(`<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code></Error>`),
@@ -208,7 +208,7 @@ export function createHub(options: HubOptions): ReadonlyMap<string, Site> {
   const secret = randomBytes(16).toString('hex');
   /** Large files whose links were given out. */
   const stored = new Map<string, HubFile>();
-  const open = (call: WebCall, [, id = '', name = 'main', path = '']: RegExpExecArray): Found | WebAnswer => {
+  const open = (call: WebCall, [, id = '', name = 'main', path = '']: RegExpExecArray): Found | ServedAnswer => {
     const token = tokenOf(call);
     const repository = find(id, token);
     const isDownload = !call.path.startsWith('/api/models/');
@@ -220,11 +220,11 @@ export function createHub(options: HubOptions): ReadonlyMap<string, Site> {
     const revision = repository.revision(name);
     return revision === undefined ? noRevision(name) : { id, repository, revision, path };
   };
-  const resolved = (found: Found, call: WebCall): WebAnswer => {
+  const resolved = (found: Found, call: WebCall): ServedAnswer => {
     for (const file of found.revision.files) if (file.large !== undefined) stored.set(file.large.sha256, file);
     return redirectTo(found, call, { secret, expires: Math.floor(nowMs() / 1_000) + signatureSeconds });
   };
-  const pages: readonly (readonly [RegExp, (found: Found, call: WebCall) => WebAnswer])[] = [
+  const pages: readonly (readonly [RegExp, (found: Found, call: WebCall) => ServedAnswer])[] = [
     [infoPattern, infoOf],
     [treePattern, (found, call) => treeOf(found, call, pageSize)],
     [cachePattern, smallFile],

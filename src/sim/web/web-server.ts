@@ -21,7 +21,7 @@ export interface WebCall {
   readonly urlOf: (host: string, pathAndQuery: string) => string;
 }
 
-export interface WebAnswer {
+export interface ServedAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
@@ -29,16 +29,16 @@ export interface WebAnswer {
   readonly isRanged?: boolean;
 }
 
-export type Site = (call: WebCall) => WebAnswer;
+export type Site = (call: WebCall) => ServedAnswer;
 
-export const jsonAnswer = (status: number, value: unknown, headers: WebAnswer['headers'] = {}): WebAnswer => ({
+export const jsonAnswer = (status: number, value: unknown, headers: ServedAnswer['headers'] = {}): ServedAnswer => ({
   status,
   headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
   body: Buffer.from(JSON.stringify(value)),
 });
 
 /** Sends an answer. Resolves when the last byte is sent or the client is gone. */
-export type Deliver = (call: WebCall, answer: WebAnswer, response: ServerResponse) => Promise<void>;
+export type Deliver = (call: WebCall, answer: ServedAnswer, response: ServerResponse) => Promise<void>;
 
 interface WebOptions {
   /** By host name, such as `huggingface.co`. */
@@ -57,7 +57,7 @@ export const webIdentity = (hosts: readonly string[], now: Date): ServerIdentity
   createServerIdentity([...hosts, ...mirrorNames], now);
 
 /** The answer to a request for a part of the body, according to RFC 9110 section 14. */
-export function partOf(answer: WebAnswer, range: string | undefined): WebAnswer {
+export function partOf(answer: ServedAnswer, range: string | undefined): ServedAnswer {
   const body = answer.body ?? Buffer.alloc(0);
   const headers = { ...answer.headers, ...(answer.isRanged === true ? { 'accept-ranges': 'bytes' } : {}) };
   const [, from = '', to = ''] = /^bytes=(\d+)-(\d*)$/.exec(range ?? '') ?? [];
@@ -81,7 +81,7 @@ export function* piecesOf(body: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < body.length; at += pieceBytes) yield body.subarray(at, at + pieceBytes);
 }
 
-export function sendHead(answer: WebAnswer, response: ServerResponse): void {
+export function sendHead(answer: ServedAnswer, response: ServerResponse): void {
   response.writeHead(answer.status, { 'content-length': answer.body?.length ?? 0, ...answer.headers });
 }
 
@@ -125,7 +125,7 @@ async function listenOn(server: Server): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-const notFound: WebAnswer = { status: 404, body: Buffer.from('no such host here\n') };
+const notFound: ServedAnswer = { status: 404, body: Buffer.from('no such host here\n') };
 
 /**
  * Real HTTPS servers on two loopback ports that answer for other hosts. A client reaches a host directly, if something
