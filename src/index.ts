@@ -87,9 +87,7 @@ export interface ClusterPlan {
 export interface ApplyOptions {
   /** If a new plan differs from this one, `apply` rejects with `plan/stale` and changes nothing. */
   readonly plan?: ClusterPlan;
-  /**
-   * Effects that you consent to, as with `--allow`. A plan with other guarded effects rejects with `plan/not-allowed`.
-   */
+  /** Effects that you consent to, as with `--allow`. A plan with others rejects with `plan/not-allowed`. */
   readonly allow?: readonly GuardedEffect[];
 }
 

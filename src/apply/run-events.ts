@@ -7,10 +7,7 @@ import type { LeaseChange } from './lease/lease-keeper.ts';
 export type RunEvent =
   /** The journal is open; `nodes` are leased before the first step. */
   | { readonly kind: 'run-started'; readonly runId: string; readonly nodes: readonly NodeName[] }
-  /**
-   * `waiting`: another run has the lease, and this run is checking whether that run is alive. `expired`: that run is
-   * dead, so this run takes over.
-   */
+  /** `waiting`: this run checks whether the other run is alive. `expired`: it is dead, and this run takes over. */
   | ({ readonly kind: 'lease' } & Omit<LeaseChange, 'token'>)
   /** The run is reconnecting to a node after a lost connection. */
   | { readonly kind: 'reconnecting'; readonly node: NodeName; readonly attempt: number }

@@ -12,10 +12,7 @@ const waits = {
   heartbeatMs: [5_000, 2_000],
   /** A lease has expired if its heartbeat has not changed for this long, by the waiting run's clock. */
   leaseExpiryMs: [30_000, 20_000],
-  /**
-   * The node rolls back a network change that is not confirmed within this time. The time is shorter than a lease's
-   * expiry, so that the run after a dead one finds the old network.
-   */
+  /** When a node rolls an unconfirmed change back: before a lease expires, so the next run finds the old network. */
   rollbackAfterMs: [20_000, 15_000],
   /** How long to wait for a script that is still running under an expired lease. */
   busyMs: [120_000, 20_000],
@@ -56,10 +53,7 @@ export interface RunTiming extends Waits {
 /** Programs on simulated Macs run at this computer's speed, no matter how fast their clocks are. */
 const leastTalkScale = 0.1;
 
-/**
- * The times for simulated Macs with faster clocks. Scales every wait for a Mac, with minimums for scripts and
- * connections because they run at this computer's speed.
- */
+/** The times for Macs with faster clocks. Scripts and connections keep minimums: they run at this computer's speed. */
 export function scaledTiming(scale: number): RunTiming {
   const scaled = ([ms, atLeastMs]: readonly [number, number]): number => Math.round(timeFor(ms, { scale }, atLeastMs));
   const names = Object.keys(waits) as (keyof typeof waits)[];

@@ -74,10 +74,7 @@ export const trustIn = (target: Target, key: HostKey): HostKeyTrust =>
 export interface UnlockAttempts {
   /** 0 when the attempt may begin; it is then recorded as running for at most `mostMs`. Otherwise the ms until then. */
   readonly take: (address: string, mostMs: number) => Promise<number>;
-  /**
-   * Records the end of the attempt, when the wait for the next attempt begins. `unknown`: nothing was sent, or the
-   * answer was not understood.
-   */
+  /** Records the end of the attempt. `unknown`: nothing was sent, or the answer was not understood. */
   readonly ended: (address: string, how: 'unlocked' | 'refused' | 'unknown') => Promise<void>;
   /** Records that the Mac is unlocked, which clears earlier refusals. */
   readonly seenUp: (address: string) => Promise<void>;
@@ -142,10 +139,7 @@ export async function unlockNode(one: UnlockOne, limits: UnlockLimits): Promise<
   return result;
 }
 
-/**
- * Waits until an attempt may begin; false if the signal aborts first. Checks often, because other runs can finish
- * early.
- */
+/** Waits until an attempt may begin; false if aborted. Checks often, because other runs can finish early. */
 async function turn(node: NodeName, address: string, limits: UnlockLimits): Promise<boolean> {
   const { attempts, signal, onProgress, timing } = limits;
   for (let at = 0; !signal.aborted; at += 1) {

@@ -374,10 +374,7 @@ function buildProgram(
 /** The column width of a command's description; examples are never broken. */
 const proseColumns = 80;
 
-/**
- * Fits the help to the page, with a command's purpose first and its options last. The help of a command lists only
- * global options that the command accepts.
- */
+/** Fits the help to the page: a command's purpose first, its options last, and only global options that it accepts. */
 function helpFormat(columns: number, verbOf: ReadonlyMap<Command, Verb>): Partial<Help> {
   const uses = new Map(globalOptions().map(([use, option]) => [option.attributeName(), use]));
   const plain = new Help();

@@ -84,10 +84,7 @@ export interface Run {
   readonly log?: RunLog;
 }
 
-/**
- * Runs a command and resolves to its result, or to an exit code if it has shown its result itself. Rejects with
- * FleetError for an expected failure.
- */
+/** Runs a command; resolves to its result, or to an exit code. Rejects with FleetError for an expected failure. */
 export type VerbBody = (run: Run) => Promise<number | Ended>;
 
 /**

@@ -159,10 +159,7 @@ function secretProblem({ document, error }: Context): Problem | undefined {
 /** A model identifier that was split at its comma, in a map in braces: `{ model: Mac16,9 }`. */
 type SplitModel = NonNullable<ReturnType<typeof splitModelAt>>;
 
-/**
- * Finds the split identifier whose second half is this unknown key. Returns the first half's pointer, and the span and
- * text of both halves with the comma.
- */
+/** Finds the split identifier whose second half is this unknown key: the first half's pointer, and both as text. */
 function splitModelAt({ map, source }: ReadDocument, error: SchemaError) {
   const half = String(error.params['additionalProperty']);
   const pointer = pointerTo(error.instancePath, 'model');

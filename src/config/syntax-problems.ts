@@ -155,10 +155,7 @@ function contentFrom(text: string, lineStart: number): number {
 /** Deeper nesting would overflow the YAML library's stack. */
 const maxDepth = 64;
 
-/**
- * Splits a text into tokens (iterative, linear). Checks nesting, directives, documents and unclosed brackets. These
- * problems must be reported before values are composed.
- */
+/** Splits a text into tokens, and checks nesting, directives, documents and brackets before values are composed. */
 function readTokens(text: string) {
   const tokens = [...new Parser().parse(text)];
   const { deep, open } = inspect(tokens);

@@ -1,4 +1,4 @@
-import { didYouMean } from '../desired/did-you-mean.ts';
+import { didYouMean, nameHint } from '../desired/did-you-mean.ts';
 import { pointerTo } from '../desired/draft.ts';
 import { listText } from '../model/lists.ts';
 import { type Problem, quoted } from './problem.ts';
@@ -30,14 +30,15 @@ export function unknownKey(schema: unknown, document: ReadDocument, error: Schem
   }
   const glued = gluedAmong(key, known);
   const near = glued === undefined ? didYouMean(key, known) : undefined;
-  const elsewhere = sectionsWithKey(schema, key);
   return {
     code: 'schema/unknown-key',
     span,
     pointer,
     detail: `${quoted(key)} is not a key of ${pointerText(error.instancePath)}.`,
-    hint: glued === undefined ? hintForUnknown({ key, near }, known, elsewhere) : spaceHint(glued),
-    ...(near === undefined ? {} : { label: `did you mean ${near}?` }),
+    ...nameHint(
+      near,
+      glued === undefined ? hintForUnknown(key, known, sectionsWithKey(schema, key)) : spaceHint(glued),
+    ),
   };
 }
 
@@ -47,12 +48,7 @@ export function gluedAmong(key: string, known: readonly string[]): GluedKey | un
   return glued !== undefined && known.includes(glued.key) ? glued : undefined;
 }
 
-function hintForUnknown(
-  { key, near }: { readonly key: string; readonly near: string | undefined },
-  known: readonly string[],
-  elsewhere: readonly string[],
-): string {
-  if (near !== undefined) return `Did you mean \`${near}\`?`;
+function hintForUnknown(key: string, known: readonly string[], elsewhere: readonly string[]): string {
   if (elsewhere.length > 0) return `\`${key}\` belongs under ${listText(elsewhere, 'or')}.`;
   return `Known keys here: ${listText(known)}.`;
 }

@@ -1,7 +1,6 @@
 import type { DesiredWiredLimit } from '../model/desired.ts';
+import { gibibyte, mebibyte } from '../model/text/units.ts';
 
-const gibibyte = 2 ** 30;
-const mebibyte = 2 ** 20;
 const gigabyte = 1e9;
 
 function parts(text: string): { readonly amount: number; readonly unit: string } | undefined {
@@ -34,7 +33,7 @@ export function durationMs(text: string): number | undefined {
 }
 
 /** The memory that macOS needs in addition to the GPU's, in bytes. With less, the Mac swaps or panics. */
-export const systemBytes = 8 * 2 ** 30;
+export const systemBytes = 8 * gibibyte;
 
 /**
  * The desired value of `iogpu.wired_limit_mb`; `auto` is the memory minus the larger of 8 GiB and 6.25 %.

@@ -15,10 +15,7 @@ export type DraftPlacement = ReturnType<typeof draftPlacement> & {
   readonly replicaOf?: DraftPlacement;
 };
 
-/**
- * All placements, followed by the fallback layouts of those that have one, because the same rules apply to their nodes.
- * The place of a fallback layout is its `fallback` key.
- */
+/** All placements, then the fallback layouts, whose nodes have the same rules; their place is the key `fallback`. */
 export const draftLayouts = (placements: readonly DraftPlacement[]): readonly DraftPlacement[] => [
   ...placements,
   ...placements.flatMap((one) => (one.fallback === undefined ? [] : [draftFallback(one, one.fallback)])),
@@ -57,10 +54,7 @@ export interface DraftAvoid {
   readonly receptacle: number;
 }
 
-/**
- * The usable parts of a cluster file. The rules read this instead of the file, so they can run even if the schema finds
- * errors, and all problems are reported together.
- */
+/** The usable parts of a cluster file. Rules read them even if the schema finds errors, so that all are reported. */
 export type Draft = ReturnType<typeof makeDraft>;
 
 /** The port of an endpoint for which the file sets none. */

@@ -62,10 +62,7 @@ const knownNodes = {
 /** True for an archive that nodes download. */
 export const isUrl = (archive: string): boolean => archive.startsWith('https://');
 
-/**
- * A runtime's archive: the one in the file, on this computer or on a server, otherwise that of its version. Without
- * either, which the rules refuse, its path is empty.
- */
+/** A runtime's archive: the file's, otherwise that of its version; without either, its path is empty. */
 export function archiveOf(
   archive: string | undefined,
   published: PublishedArchive | undefined,

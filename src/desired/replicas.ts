@@ -1,9 +1,6 @@
 import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
 
-/**
- * The name of a replica. It depends only on the file's names, so that a node can join or leave `nodes` without a change
- * to any other replica.
- */
+/** The name of a replica. It depends only on names in the file, so that no other replica changes when a node joins. */
 export const replicaName = (placement: string, node: string): string => `${placement}-${node}`;
 
 /** A placement's name in the file. */

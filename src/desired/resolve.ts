@@ -75,13 +75,10 @@ export function resolveFleet(spec: ClusterSpec, drivers: KeysByDriver): DesiredF
     runtimes: resolveRuntimes(spec, drivers),
     models: resolveModels(spec),
     placements: byName(spec.placements)
-      .flatMap(([name, placement]) =>
-        replicasIn(
-          name,
-          placement,
-          isBehindGateway(placement, spec, drivers) ? publicationOf(name, placement) : undefined,
-        ),
-      )
+      .flatMap(([name, placement]) => {
+        const isPublished = isBehindGateway(placement, spec, drivers);
+        return replicasIn(name, placement, isPublished ? publicationOf(name, placement) : undefined);
+      })
       .sort((a, b) => compareText(a.name, b.name)),
   });
 }

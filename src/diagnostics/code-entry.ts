@@ -14,10 +14,7 @@ type ConnectionTrait = 'looks-off' | 'dropped' | 'passing';
 
 type LoginTrait = 'strange-key' | 'changed-key' | 'login-refused' | 'sudo-password';
 
-/**
- * `maybe-locked`: the Mac may wait at FileVault with an unknown preboot key. `not-unlocked`: a person has to unlock the
- * Mac or provide another password.
- */
+/** `maybe-locked`: the preboot key is unknown. `not-unlocked`: a person has to unlock the Mac or give a password. */
 type RestartTrait = 'locked' | 'maybe-locked' | 'ends-locked' | 'not-unlocked' | 'still-answers' | 'no-return';
 
 /** `fixed-hint`: the hint has no text from the file, so no secret. */

@@ -34,10 +34,7 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 export const hasTrait = (one: Pick<CodeEntry, 'traits'> | undefined, trait: Trait): boolean =>
   one?.traits?.includes(trait) === true;
 
-/**
- * True if the problem needs a manual step at the rack or at a console (cables, the RDMA switch, a FileVault password).
- * If nothing else is wrong, the exit code is 3.
- */
+/** True if the problem needs a person at the rack or a console. If nothing else is wrong, the exit code is 3. */
 export const isHandsWork = (one: Pick<Diagnostic, 'traits'>): boolean => hasTrait(one, 'hands');
 
 /** All severities, worst first. */

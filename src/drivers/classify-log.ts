@@ -93,10 +93,7 @@ export function firstFailingRank(
 
 const noGuilt = 4;
 
-/**
- * Exit status 0 is a reaction to the failure of another rank, not its cause. A rank that macOS ended did not react to
- * anything.
- */
+/** Exit status 0 is a reaction to another rank's failure. A rank that macOS ended did not react to anything. */
 function guilt({ said: { exit }, failure }: FailingRank): number {
   if (isExitReason(exit)) return -1;
   const isOver = exit !== undefined && exit !== '0';

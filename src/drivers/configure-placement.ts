@@ -7,7 +7,7 @@ import { canonicalJson, type Digest, digestOf, type Json } from '../model/digest
 import type { GoldenCheck } from '../model/endpoint-calls.ts';
 import type { RankRecord } from '../model/facts/fact-values.ts';
 import { given } from '../model/given.ts';
-import { joinText } from '../model/lists.ts';
+import { everyPair, joinText } from '../model/lists.ts';
 import { type Link, linkEndText, type NodeName } from '../model/node.ts';
 import type { JobArgs, ScriptArgs } from '../model/node-script.ts';
 import type { NodePath, Word } from '../model/probe.ts';
@@ -111,10 +111,7 @@ const betweenOf = ({ placement: { nodes }, thunderbolt }: Parts): RankMatrix =>
 
 function declaredOf(parts: Parts): string {
   const { placement, runtime, thunderbolt, addresses } = parts;
-  const { nodes } = placement;
-  const cables = nodes.flatMap((node, at) =>
-    nodes.slice(at + 1).flatMap((other) => linksBetween(thunderbolt, node, other)),
-  );
+  const cables = everyPair(placement.nodes).flatMap(([node, other]) => linksBetween(thunderbolt, node, other));
   const backend = driverOf(runtime).backendOf?.(placement, betweenOf(parts));
   return declaredText({ ...parts, cables: cables.length, addresses, ...given({ backend }) });
 }

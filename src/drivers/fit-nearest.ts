@@ -4,7 +4,7 @@ import type { FitFleet, FitPlacement, FitVerdict, MemoryBudget, NodeFit } from '
 import { given } from '../model/given.ts';
 import { groupBy } from '../model/lists.ts';
 import { everyNodeText, type NodeName } from '../model/node.ts';
-import { bytesText, tokensText } from '../model/text/units.ts';
+import { bytesText, gibibyte, tokensText } from '../model/text/units.ts';
 import { linksBetween } from './contract/addresses.ts';
 import { fitPlacements, isWorse, roomOf, type SeenMemories, shapeOf, worstVerdict } from './fit-placements.ts';
 
@@ -89,17 +89,15 @@ export function nearestFit(placement: FitPlacement, search: NearestSearch): Near
   if (now === undefined || now === 'fits' || shapeOf(placement, search.fleet) === undefined) return undefined;
   const isRefused = isWorse(now, 'degraded');
   const limit: FitVerdict = isRefused ? 'degraded' : 'fits';
-  const fits = (changed: FitPlacement, driver?: DriverName): boolean => {
-    const verdict = worstVerdict(changed, fitWith(changed, search, driver));
+  const fits = (changed: FitPlacement): boolean => {
+    const verdict = worstVerdict(changed, fitWith(changed, search));
     return verdict !== undefined && !isWorse(verdict, limit);
   };
   // A rank with a role has the whole model, on the node that the file names.
   const isFree = placement.roles === undefined;
   const shares = isFree ? proportions(placement, search) : undefined;
-  // llama.cpp represents all drivers that divide layers by memory: if its division fits, exo's does too.
-  if (shares !== undefined && fits({ ...placement, sharding: 'pipeline', shares }, 'llamacpp-rpc')) {
-    return { kind: 'shares', shares };
-  }
+  const divided = { ...placement, runtime: byMemory.name, sharding: 'pipeline' } as const;
+  if (shares !== undefined && fits({ ...divided, shares })) return { kind: 'shares', shares };
   if (!isRefused) return undefined;
   const contextTokens = contexts(placement).find((tokens) => fits({ ...placement, contextTokens: tokens }));
   if (contextTokens !== undefined) return { kind: 'context', contextTokens };
@@ -107,19 +105,19 @@ export function nearestFit(placement: FitPlacement, search: NearestSearch): Near
   return nodes === undefined ? undefined : { kind: 'nodes', nodes };
 }
 
-/** Memory use of the fleet with one changed placement. */
-function fitWith(changed: FitPlacement, { fleet, seen }: NearestSearch, driver?: DriverName): readonly NodeFit[] {
+/**
+ * Represents all drivers that divide layers by memory: if llama.cpp's division fits, exo's does too. A runtime name in a
+ * file never contains a space.
+ */
+const byMemory = { name: 'any llamacpp-rpc', driver: 'llamacpp-rpc' } as const;
+
+/** Memory use of the fleet with one changed placement, which may use {@link byMemory}. */
+function fitWith(changed: FitPlacement, { fleet, seen }: NearestSearch): readonly NodeFit[] {
   const placements = fleet.placements.map((one) => (one.name === changed.name ? changed : one));
-  if (driver === undefined) return fitPlacements({ ...fleet, placements }, seen);
-  // A runtime name in a file never contains a space.
-  const name = `any ${driver}`;
-  const runtimes = [...fleet.runtimes, { name, driver }];
-  const moved = placements.map((one) => (one.name === changed.name ? { ...one, runtime: name } : one));
-  return fitPlacements({ ...fleet, runtimes, placements: moved }, seen);
+  return fitPlacements({ ...fleet, runtimes: [...fleet.runtimes, byMemory], placements }, seen);
 }
 
 const mostShare = 64;
-const gibibyte = 2 ** 30;
 
 /** The memory sizes of a placement's nodes as small integers; undefined if they are equal or unknown. */
 function proportions(placement: FitPlacement, { fleet, seen }: NearestSearch): readonly number[] | undefined {
@@ -149,10 +147,7 @@ function withNodes({ shares: _shares, ...placement }: FitPlacement, nodes: reado
 
 const mostNodes = 16;
 
-/**
- * Other groups of nodes: first those of the same size, then larger, then smaller ones. Nodes with the most free memory
- * are first.
- */
+/** Other groups of nodes: first of the same size, then larger, then smaller, each with the most free memory first. */
 function otherNodes(placement: FitPlacement, search: NearestSearch): readonly (readonly NodeName[])[] {
   const { fleet, seen } = search;
   const others = { ...fleet, placements: fleet.placements.filter(({ name }) => name !== placement.name) };
@@ -173,9 +168,7 @@ function otherNodes(placement: FitPlacement, search: NearestSearch): readonly (r
     .flatMap((count) => groupOf(emptiest, count, placement, search.links));
 }
 
-/**
- * The first nodes in this order with a cable between every pair, as a list with one group; empty if there are too few.
- */
+/** The first nodes in this order with a cable between every pair, as the only group; no group if there are too few. */
 function groupOf(
   nodes: readonly NodeName[],
   count: number,

@@ -13,6 +13,7 @@ import {
 import { given } from '../model/given.ts';
 import type { ModelShape } from '../model/model-shape.ts';
 import type { NodeName } from '../model/node.ts';
+import { gibibyte, mebibyte } from '../model/text/units.ts';
 import { rankNeeds } from './contract/memory.ts';
 import { driverOf } from './registry.ts';
 
@@ -59,19 +60,14 @@ export const shapeOf = ({ model }: Pick<FitPlacement, 'model'>, { models }: FitF
 
 const isHeldOn = (node: NodeName, { nodes, lingersOn = nodes }: FitPlacement): boolean => lingersOn.includes(node);
 
-/**
- * The rank on this node. If the file no longer places a rank there, the rank with the largest need is assumed to run.
- */
+/** The rank on this node. If the file places none there anymore, that with the largest need is assumed to run. */
 function rankOn(node: NodeName, { nodes }: FitPlacement, needs: readonly RankNeed[]): number {
   const rank = nodes.indexOf(node);
   if (rank >= 0) return rank;
   return needs.reduce((most, { total }, index) => (total > (needs[most]?.total ?? 0) ? index : most), 0);
 }
 
-/**
- * Memory use of every node with placements, counting all placements that should serve on that node. In the file's node
- * order.
- */
+/** Memory use of every node with placements, all of which should serve, in the file's node order. */
 export function fitPlacements(fleet: FitFleet, seen: SeenMemories = {}): readonly NodeFit[] {
   const serving = fleet.placements.filter(({ state }) => state === 'serving');
   const needs = serving.map((placement) => ({ placement, needs: placementNeeds(placement, fleet, seen) }));
@@ -117,10 +113,6 @@ export function worstVerdict(placement: Pick<FitPlacement, 'nodes'>, fits: reado
     undefined,
   );
 }
-
-const mebibyte = 2 ** 20;
-
-const gibibyte = 2 ** 30;
 
 /**
  * macOS's default GPU limit as a share of memory, by memory size in GiB. Reported: 66.7 % for 16 and 32 GB, 75 % for 64

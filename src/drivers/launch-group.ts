@@ -1,6 +1,7 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../model/desired.ts';
+import { orderedPairs } from '../model/lists.ts';
 import { linkEndText, type NodeName } from '../model/node.ts';
 import { addressTowards, endTowards, rankAddresses } from './contract/addresses.ts';
 import type { SeenNames } from './contract/driver.ts';
@@ -92,21 +93,18 @@ export function launchGroup(
   };
 }
 
-const pairsOf = (nodes: readonly NodeName[]): readonly (readonly [NodeName, NodeName])[] =>
-  nodes.flatMap((node) => nodes.filter((other) => other !== node).map((other) => [node, other] as const));
-
 /** The backend of these Macs, which depends only on the cables in the file. */
 export function launchBackend({
   thunderbolt,
   nodes,
 }: Pick<LaunchRequest, 'thunderbolt' | 'nodes'>): LaunchGroup['backend'] {
   if (nodes.length === 1) return 'alone';
-  const isMesh = pairsOf(nodes).every(([node, other]) => endTowards(thunderbolt, node, other) !== undefined);
+  const isMesh = orderedPairs(nodes).every(([node, other]) => endTowards(thunderbolt, node, other) !== undefined);
   return isMesh ? 'jaccl' : 'ring';
 }
 
 const unseenDevices = ({ thunderbolt, nodes }: LaunchRequest, seen: SeenNames): readonly string[] =>
-  pairsOf(nodes)
+  orderedPairs(nodes)
     .flatMap(([node, other]) => endTowards(thunderbolt, node, other) ?? [])
     .filter((end) => seen.device(end) === undefined)
     .map((end) => `the RDMA device of ${linkEndText(end)}`);

@@ -63,9 +63,7 @@ function graphNode(examination: Examination, name: NodeName, isDeclaredOnly: boo
   return {
     name,
     isSeen: cabling.rack.seenNodes.includes(name),
-    ...given({ model }),
-    ...(known === undefined ? {} : { modelName: known.name }),
-    ...(faces === undefined ? {} : { faces: facesWords(faces) }),
+    ...given({ model, modelName: known?.name, faces: faces && facesWords(faces) }),
     receptacles: graphReceptacles(examination, name, expectedNumbers(name, model, ends), isDeclaredOnly),
   };
 }

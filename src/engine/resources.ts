@@ -28,10 +28,7 @@ import { power } from '../rack/settings/power.ts';
 import { screenSharing } from '../rack/settings/screen-sharing.ts';
 import { updates } from '../rack/settings/updates.ts';
 
-/**
- * All resources, in the order in which apply changes a node. A resource waits only for earlier ones: the kinds in its
- * `after`. A new resource needs one file and one line here.
- */
+/** All resources, in the order in which apply changes a node. A new one needs one file and one line here. */
 export const resources: readonly Resource[] = [
   hold,
   identity,

@@ -2,19 +2,19 @@ import type { ServerResponse } from 'node:http';
 import { jsonObject, parsedJson } from '../model/digest.ts';
 import type { RuntimeApi } from '../model/gateway.ts';
 
-/** The gateway's own answer: status, JSON, and when to try again. */
+/** A response from the gateway itself: status, JSON body, and when to retry. */
 export interface PlainAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly retryAfterSeconds?: number;
-  /** A refusal's code. */
+  /** The error code if the request is refused. */
   readonly refused?: string;
 }
 
 /** The header that marks the gateway's own refusals; a runtime's errors lack it. */
 export const refusedHeader = 'meshwright-refused';
 
-/** Why the gateway does not pass a request on, in the OpenAI API's format. */
+/** Why a request is refused, with the fields of an OpenAI API error. */
 export interface Refusal {
   readonly status: number;
   readonly code: string;
@@ -29,7 +29,7 @@ const refusalTypes: Readonly<Record<number, string>> = {
   503: 'unavailable_error',
 };
 
-/** Turns a refusal into an answer. @see https://platform.openai.com/docs/guides/error-codes */
+/** Turns a refusal into a response. @see https://platform.openai.com/docs/guides/error-codes */
 export const refusalAnswer = ({ status, retryAfterSeconds, message, code, param }: Refusal): PlainAnswer => ({
   status,
   body: { error: { message, type: refusalTypes[status] ?? 'invalid_request_error', param: param ?? null, code } },
@@ -37,7 +37,7 @@ export const refusalAnswer = ({ status, retryAfterSeconds, message, code, param 
   ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
 });
 
-/** Sends an answer. If one has already begun, cuts the connection, so that the client does not take it as complete. */
+/** Sends a response. If a response has already started, drops the connection so that the client notices the failure. */
 export function sendAnswer(response: ServerResponse, { status, body, retryAfterSeconds, refused }: PlainAnswer): void {
   if (response.headersSent) {
     breakConnection(response);
@@ -55,10 +55,7 @@ export function sendAnswer(response: ServerResponse, { status, body, retryAfterS
   response.end(text);
 }
 
-/**
- * Cuts the connection during an incomplete answer. If the length is unknown, as in HTTP/1.0, only a reset shows that
- * bytes are missing.
- */
+/** Drops the connection mid-response. Without a length (HTTP/1.0), only a reset shows that bytes are missing. */
 export function breakConnection(response: ServerResponse): void {
   if (response.req?.httpVersion === '1.0') response.socket?.resetAndDestroy();
   response.destroy();
@@ -72,8 +69,8 @@ const errorTypes: Readonly<Record<number, string>> = {
 };
 
 /**
- * A runtime's error in the OpenAI API's format, or the reason as text if the runtime cannot answer at all now. Some
- * runtimes send 404 for every failure; clients do not repeat a request after 404.
+ * Converts a runtime's error to the OpenAI API's format; returns only its message if the runtime cannot currently
+ * serve any request. Some runtimes send 404 for every failure; clients do not retry after 404.
  */
 export function errorAnswer(status: number, text: string, { paths, deadError }: RuntimeApi): PlainAnswer | string {
   const document = parsedJson(text);
@@ -87,14 +84,14 @@ export function errorAnswer(status: number, text: string, { paths, deadError }: 
 
 const longestMessage = 2_000;
 
-/** OpenAI's `{"error": {"message": …}}`, mlx_lm's `{"error": …}`, FastAPI's `{"detail": …}`. */
+/** Finds the message in OpenAI's `{"error": {"message": …}}`, mlx_lm's `{"error": …}` or FastAPI's `{"detail": …}`. */
 function messageIn(document: unknown): string | undefined {
   const { error, detail, message } = jsonObject(document) ?? {};
   const all = [jsonObject(error)?.['message'], error, detail, message];
   return all.find((one): one is string => typeof one === 'string' && one !== '')?.slice(0, longestMessage);
 }
 
-/** An answer repeats at most this many characters of a name that a client sent. */
+/** An error message quotes at most this many characters of a model name that a client sent. */
 const longestName = 200;
 
 const someNames = (names: readonly string[]): string => (names.length === 0 ? 'none' : names.join(', '));

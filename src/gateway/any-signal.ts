@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 
 /**
- * Runs `work` with a signal that aborts when one of `signals` does. For each request, `AbortSignal.any` would leave an
- * entry in a signal that outlives the work, such as the whole gateway's.
+ * Runs `work` with a signal that aborts when one of `signals` does. `AbortSignal.any` would leave an entry for each
+ * request in a signal that outlives the requests, such as the one that stops the gateway.
  */
 export async function withAnySignal<Result>(
   signals: readonly AbortSignal[],
@@ -10,7 +10,7 @@ export async function withAnySignal<Result>(
 ): Promise<Result> {
   const any = new AbortController();
   const abort = (): void => any.abort(signals.find(({ aborted }) => aborted)?.reason);
-  // With more than ten requests in parallel, Node would warn about a leak.
+  // With more than ten parallel requests, Node would otherwise warn about a memory leak.
   setMaxListeners(0, ...signals);
   for (const signal of signals) signal.addEventListener('abort', abort, { once: true });
   if (signals.some(({ aborted }) => aborted)) abort();

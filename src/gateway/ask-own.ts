@@ -7,37 +7,35 @@ import { forward } from './forward.ts';
 import { bodyRefusal, clientGone, type Passing } from './pass-on.ts';
 import { withTimeLimit } from './time-limit.ts';
 
-/** Client requests, running or waiting for their turn, excluding the node's own requests. */
+/** Counts the client requests that are running or waiting for their turn; excludes the node's own requests. */
 export function clientsInFlight({ turns, own }: Endpoint): Pick<EndpointStatus, 'running' | 'waiting'> {
   const { running, waiting } = turns.counts();
   return { running: Math.max(0, running - own.count()), waiting };
 }
 
 /**
- * No single token takes longer. If one of the node's requests has been running for longer, the mesh gets no other one.
+ * No single token takes longer than this. If one of the node's own requests has been running for longer, no further
+ * ones are forwarded to the mesh.
  */
 const longestOwnMs = 20_000;
 
-/** A token this recent already proves that the mesh serves, so the node's own request would prove nothing more. */
+/** A token this recent already proves that the mesh is working, so a request from the node would add nothing. */
 const recentMs = 10_000;
 
-/** The longest time that one of the node's requests waits for its turn. */
+/** The maximum time that one of the node's own requests waits for its turn. */
 const longestWaitMs = 3_600_000;
 
-/** The status for a request that is not passed on because others are in flight. @see RFC 8470, 425 (Too Early) */
+/** The status code for a request that is not forwarded because of other requests. @see RFC 8470, 425 (Too Early) */
 const notAskedStatus = 425;
 
-/** A request from meshwright on the node: `/gateway/ask/PLACEMENT/PATH`. */
+/** A request that meshwright on the node sends to `/gateway/ask/PLACEMENT/PATH`. */
 export interface OwnRequest {
   readonly endpoint: Endpoint;
-  /** With the leading slash; empty if the request asks for the number of client requests in flight. */
+  /** The path with its leading slash; empty if the request asks for the number of running client requests. */
   readonly path: string;
 }
 
-/**
- * Parses the URL of a request from meshwright; undefined for any other URL, or if the placement is not behind this
- * gateway.
- */
+/** Parses the URL of a request from meshwright; undefined for other URLs and for other gateways' placements. */
 export function ownRequest({ pathname, search }: URL, endpoints: readonly Endpoint[]): OwnRequest | undefined {
   const [, placement, path = ''] = /^\/gateway\/ask\/([^/]+)(\/.*)?$/.exec(pathname) ?? [];
   const endpoint = endpoints.find(({ upstream }) => upstream.placement === placement);
@@ -45,10 +43,11 @@ export function ownRequest({ pathname, search }: URL, endpoints: readonly Endpoi
 }
 
 /**
- * Passes one of the node's own requests on to a runtime when its turn comes, so that it never runs in parallel with a
- * client's request: two parallel requests can bring a mesh down (mlx-lm issue 1737). The node's request is not counted,
- * and is passed on even if the placement is closed. The answer is 425 with the requests in flight if the turn does not
- * come within `meshwright-wait` milliseconds, or if `meshwright-proof` is `traffic` and a client got a token recently.
+ * Forwards one of the node's own requests to a runtime when the request's turn comes. The request therefore never runs
+ * in parallel with a client's request; two parallel requests can bring down a mesh (mlx-lm issue 1737). The request is
+ * not counted, and it is forwarded even if the placement is closed. Responds with 425 and the number of client requests
+ * in two cases: the turn does not come within `meshwright-wait` milliseconds, or `meshwright-proof` is `traffic` and a
+ * client recently received a token.
  */
 export async function answerOwn(
   { endpoint, path }: OwnRequest,
@@ -81,7 +80,7 @@ async function passOwn(
   { response, limits, leaving }: Passing,
 ): Promise<PlainAnswer | undefined> {
   const { 'meshwright-proof': proof, 'meshwright-wait': wait } = request.headers;
-  // A stop closes the gateway first, and a start asks for a token before it reopens the gateway.
+  // The mesh may have been restarted: a stop closes the gateway, and a start requests a token before reopening it.
   if ((await endpoint.closedBy()) !== undefined) endpoint.flow.forgetToken();
   if (proof === 'traffic' && isProven(endpoint)) return notAsked(endpoint);
   if ((endpoint.own.oldestMs() ?? 0) > longestOwnMs) return notAsked(endpoint);

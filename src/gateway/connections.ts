@@ -5,25 +5,26 @@ const sweepEveryMs = 50;
 
 export interface ConnectionLimits {
   readonly mostConnections: number;
-  /** The limit per address; it does not apply to proxies, which have many clients. */
+  /** The limit per client address. Proxies are exempt because they have many clients. */
   readonly mostPerAddress: number;
 }
 
-/** Stops a server: new requests are refused, and those in flight may finish within `graceMs`. */
+/** Stops a server: new connections are refused, and requests in flight have `graceMs` milliseconds to finish. */
 export type CloseServer = (graceMs: number) => Promise<void>;
 
 /**
- * Limits a server's connections. A connection above the limit replaces the oldest idle one. If no connection is idle,
- * the new one is refused. So idle connections never keep a client out.
+ * Limits the number of connections to a server. A connection above the limit replaces the oldest idle one. If no
+ * connection is idle, the new connection is refused. Idle connections therefore never lock clients out.
  *
- * A stop waits only for requests. Node itself would also wait for idle connections, which clients open in advance.
+ * Stopping the server waits only for requests. Node itself would also wait for idle connections, which some clients
+ * open in advance.
  *
- * @param proxies addresses to which the limit per address does not apply
+ * @param proxies addresses that are exempt from the limit per address
  */
 export function watchConnections(server: Server, limits: ConnectionLimits, proxies: readonly string[]): CloseServer {
-  /** Oldest first. */
+  /** The open connections, oldest first. */
   const all = new Set<Socket>();
-  /** The number of requests without a complete answer, by connection. */
+  /** The number of unfinished requests on each connection. */
   const busy = new Map<Socket, number>();
 
   function makeRoom(among: readonly Socket[], most: number): boolean {

@@ -3,10 +3,10 @@ import { rename, writeFile } from 'node:fs/promises';
 import { jsonObject } from '../model/digest.ts';
 import type { GatewayCounts } from '../model/gateway.ts';
 
-/** The counts of all of a gateway's placements, by name. */
+/** The counts for each placement of a gateway, by placement name. */
 export type AllCounts = ReadonlyMap<string, GatewayCounts>;
 
-/** New counts that start at this time. */
+/** Zeroed counts, starting at this time. */
 export const countsFrom = (sinceEpochSeconds: number): GatewayCounts => ({
   sinceEpochSeconds,
   requests: 0,
@@ -17,21 +17,21 @@ export const countsFrom = (sinceEpochSeconds: number): GatewayCounts => ({
   generating: { tokens: 0, totalMs: 0, lastPerSecond: 0 },
 });
 
-/** One complete answer. */
+/** The number of tokens in one complete response, and how long it took. */
 export interface AnswerTimes {
   readonly tokens: number;
-  /** For a stream: from the request's arrival to the first text. */
+  /** For a stream: the time from the request's arrival to the first text. */
   readonly firstTokenMs?: number;
-  /** For a stream: from its first text to its end. */
+  /** For a stream: the time from the first text to the end. */
   readonly generatingMs?: number;
 }
 
-/** A shorter stream's few tokens arrive in one piece, so they say nothing about the speed. */
+/** In a shorter stream, the few tokens arrive all at once, so they say nothing about the speed. */
 const leastTimedMs = 100;
 
 export function withAnswer(counts: GatewayCounts, { tokens, firstTokenMs, generatingMs }: AnswerTimes): GatewayCounts {
   const { firstToken, generating } = counts;
-  // The time starts at the first token, so this token does not count.
+  // The clock starts when the first token arrives, so that token is not counted.
   const later = Math.max(0, tokens - 1);
   const isTimed = generatingMs !== undefined && generatingMs >= leastTimedMs && later > 0;
   return {
@@ -89,7 +89,7 @@ function countsOf(value: unknown): GatewayCounts {
   };
 }
 
-/** Writes the counts for the next run. A reader sees either the old file or the new one. */
+/** Saves the counts for the next run. A reader sees either the old file or the complete new one. */
 export async function writeCounts(path: string, counts: AllCounts): Promise<void> {
   const made = `${path}.new`;
   await writeFile(made, `${JSON.stringify(Object.fromEntries(counts))}\n`);

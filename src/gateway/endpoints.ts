@@ -8,28 +8,28 @@ import { type Replica, watchReplicas } from './replicas/replicas.ts';
 import { makeTurns, type Turns } from './replicas/turns.ts';
 import { type FileSight, watchedFile } from './watched-file.ts';
 
-/** One placement behind the gateway, with its current state. */
+/** A placement behind the gateway, with its current state. */
 export interface Endpoint {
   readonly upstream: GatewayUpstream;
   readonly turns: Turns;
   readonly flow: Flow;
   readonly own: ReturnType<typeof makeOwnRequests>;
-  /** The accepted keys. */
+  /** The keys that the placement accepts. */
   readonly keys: () => Promise<AcceptedKeys>;
-  /** Why it is closed; undefined while it accepts requests. */
+  /** Why the placement is closed; undefined while it accepts requests. */
   readonly closedBy: () => Promise<string | undefined>;
-  /** The other replicas of its model. */
+  /** The other replicas of the model. */
   readonly others: () => Promise<readonly Replica[]>;
   readonly counts: () => GatewayCounts;
   readonly count: (next: (counts: GatewayCounts) => GatewayCounts) => void;
 }
 
-/** How many requests may wait per turn at the runtime. Further requests are refused, and the client may try again. */
+/** The maximum queue length per parallel request at the runtime. Further requests are refused; clients can retry. */
 const waitingPerTurn = 64;
 const leastWaiting = 256;
 const longestReason = 500;
 
-/** The gateway's placements, in the order of its file, with the counts from earlier runs. */
+/** The gateway's placements in the order of the configuration file, with the counts from earlier runs. */
 export function makeEndpoints({
   upstreams,
   keysFolder,
@@ -59,7 +59,7 @@ export function makeEndpoints({
   });
 }
 
-/** The reason from the file that closes a placement. An unreadable file also closes the placement. */
+/** Reads the reason from the file that closes a placement. An unreadable file also closes the placement. */
 export function closingReason(sight: FileSight): string | undefined {
   if (sight.kind === 'absent') return undefined;
   if (sight.kind === 'unreadable') return 'it was closed by its operator.';

@@ -1,35 +1,35 @@
 import type { EndpointTraffic } from '../model/gateway.ts';
 
-/** A request at a runtime. All functions may be called repeatedly. After `end`, calls have no effect. */
+/** A request that a runtime is handling. All functions may be called repeatedly; after `end`, they have no effect. */
 export interface Passage {
-  /** Reports bytes of the answer, unless it is a refusal. Bytes without text may just be a server's keep-alive. */
+  /** Reports that bytes of a response (not of a refusal) have arrived. Bytes without text may be just a keep-alive. */
   readonly came: (hasText?: boolean) => void;
-  /** Reports whether the client has paused reading. */
+  /** Reports that the client has stopped or resumed reading. */
   readonly hold: (isHeld: boolean) => void;
   readonly end: () => void;
 }
 
-/** Records when one runtime sent something, but not what it sent. */
+/** Records when a runtime sent data, but not the data itself. */
 export interface Flow {
-  /** @param isStreamed whether the answer is streamed */
+  /** @param isStreamed whether the response is streamed */
   readonly begin: (isStreamed: boolean) => Passage;
-  /** Forgets the last token, because it proves nothing about a mesh that started later. */
+  /** Forgets the last token, which proves nothing about a mesh that was started later. */
   readonly forgetToken: () => void;
   readonly sight: () => Pick<EndpointTraffic, 'lastByteMsAgo' | 'quietMs' | 'streamQuietMs'> & {
-    /** The time since the last text in any answer; absent if there was none. */
+    /** The time since the last text in any response; absent if no text has arrived yet. */
     readonly lastTokenMsAgo?: number;
   };
 }
 
-/** Measures with a clock that never goes backward. */
+/** Tracks the traffic of one runtime. @param now a monotonic clock */
 export function makeFlow(now: () => number): Flow {
   const inFlight = new Set<Passage>();
   const held = new Set<Passage>();
-  /** The start times of requests with streamed answers. */
+  /** The start times of requests with streamed responses. */
   const streamed = new Map<Passage, number>();
   let lastByteAtMs: number | undefined;
   let lastTokenAtMs: number | undefined;
-  // An idle runtime has no reason to send anything, so its silence begins with the next request.
+  // An idle runtime has no reason to send data, so its silence is measured from the next request.
   let quietFromMs = now();
 
   function begin(isStreamed: boolean): Passage {
@@ -43,7 +43,7 @@ export function makeFlow(now: () => number): Flow {
       },
       hold: (isHeld) => {
         if (isHeld && inFlight.has(passage)) held.add(passage);
-        // While the client read nothing, the answer could not arrive.
+        // While the client was not reading, no data could arrive.
         else if (held.delete(passage)) quietFromMs = now();
       },
       end: () => {
@@ -60,7 +60,7 @@ export function makeFlow(now: () => number): Flow {
   function sight(): ReturnType<Flow['sight']> {
     const at = now();
     const isJudged = inFlight.size > 0 && held.size === 0;
-    // An answer in one piece arrives only when it is complete, so the silence before it says nothing about the runtime.
+    // A non-streaming response arrives only when complete, so the silence before it says nothing about the runtime.
     const streamFromMs = Math.max(quietFromMs, Math.min(...streamed.values()));
     return {
       ...(lastByteAtMs === undefined ? {} : { lastByteMsAgo: Math.round(at - lastByteAtMs) }),

@@ -6,51 +6,51 @@ import type { Passage } from './flow.ts';
 import { type Meter, meterFor } from './meter.ts';
 
 export interface AnswerLimits {
-  /** How long a runtime may be silent. */
+  /** How long a runtime may go without sending data. */
   readonly silentMs: number;
-  /** How long a client may leave an answer unread. */
+  /** How long a client may go without reading its response. */
   readonly unreadMs: number;
 }
 
-/** One request on its way to a runtime, or to another replica's gateway. */
+/** A request that is being forwarded to a runtime or to another replica's gateway. */
 export interface Forwarding {
   readonly upstream: GatewayUpstream;
-  /** Set if the gateway corrects the answer by the runtime's rules; otherwise, it passes the answer on unchanged. */
+  /** Set if this runtime's responses need correcting; otherwise, the gateway forwards them unchanged. */
   readonly isCorrected?: boolean;
-  /** Whether to close the runtime's connection when the client disconnects. */
+  /** Whether to close the connection to the runtime when the client disconnects. */
   readonly canCancel: boolean;
-  /** Set if another replica's gateway gets the request, with the client's key. */
+  /** Set if the request goes to another replica's gateway, along with the client's key. */
   readonly replica?: Pick<GatewayReplica, 'host' | 'port'> & { readonly headers: Readonly<Record<string, string>> };
   readonly path: string;
   /** The client's Accept header. */
   readonly accept: string;
-  /** The JSON for the runtime, in pieces; called once. */
+  /** Returns the JSON for the runtime, in chunks; called only once. */
   readonly body: () => readonly Buffer[];
-  /** Set if the body may still go to another replica, as long as no answer has begun. */
+  /** Set if the body may still be sent to another replica as long as no response has started. */
   readonly isRepeatable?: boolean;
-  /** Returns the body's memory when the body is no longer needed. */
+  /** Frees the body's memory when the body is no longer needed. */
   readonly freeBody: () => void;
-  /** Receives the answer as it arrives. */
+  /** The response to the client, written as data arrives. */
   readonly response: ServerResponse;
   /** Aborted when the client disconnects. */
   readonly gone: AbortSignal;
   readonly limits: AnswerLimits;
   readonly now: () => number;
-  /** Is notified of every part of an answer, except for refusals. */
+  /** Notified of every chunk of a response, except for refusals. */
   readonly passage: Passage;
 }
 
 export type Forwarded =
-  /** A complete answer; `firstAtMs` is absent if it was not a stream or had no text. */
+  /** The response was complete; `firstAtMs` is absent if the response was not streamed or had no text. */
   | { readonly kind: 'answered'; readonly tokens: number; readonly firstAtMs?: number; readonly endAtMs: number }
-  /** The client got an error from the runtime: a status of 400 or higher, or an event in a stream. */
+  /** The client got an error from the runtime: a status of 400 or higher, or an error event in a stream. */
   | { readonly kind: 'declined' }
   | { readonly kind: 'client-gone' }
-  /** No answer began; `reason` is part of a sentence for the client. `isUnreached`: a replica could not be reached. */
+  /** No response started; `reason` is part of an error message. `isUnreached` means that a replica was unreachable. */
   | { readonly kind: 'down'; readonly reason: string; readonly isUnreached?: true }
   /** Another replica's gateway refused the request with this code; a different replica may accept it. */
   | { readonly kind: 'refused'; readonly code: string }
-  /** The answer broke off, so the client's connection was closed. */
+  /** The response was incomplete, so the connection to the client was dropped. */
   | { readonly kind: 'broken' };
 
 const noAnswer = 'it gave no answer.';
@@ -68,7 +68,7 @@ const downReasons: Readonly<Record<string, string>> = {
 const downReason = (error: Error): string =>
   ('code' in error && typeof error.code === 'string' ? downReasons[error.code] : undefined) ?? noAnswer;
 
-/** Passes one request on and its answer back, without storing the answer. Never throws. */
+/** Forwards a request and passes the response back without storing it. Never throws. */
 export function forward(way: Forwarding): Promise<Forwarded> {
   return new Promise((resolve) => {
     const { upstream, replica, gone, canCancel } = way;
@@ -78,7 +78,7 @@ export function forward(way: Forwarding): Promise<Forwarded> {
       port: replica?.port ?? upstream.port,
       method: 'POST',
       path: way.path,
-      // The runtime may have just closed the connection that an agent would reuse.
+      // An agent might reuse a connection that the runtime has just closed.
       agent: false,
       timeout: way.limits.silentMs,
       headers: {
@@ -101,7 +101,7 @@ export function forward(way: Forwarding): Promise<Forwarded> {
     asked.on('error', (error) => {
       settle({ kind: 'down', reason: downReason(error), ...(isConnected() ? {} : { isUnreached: true }) });
     });
-    // If the runtime switches to a different protocol, Node ends the connection without an error.
+    // If the runtime switches to a different protocol, Node closes the connection without an error.
     const end = (): void => settle({ kind: 'down', reason: noAnswer });
     asked.on('close', end);
     const freeBody = (): void => {
@@ -118,13 +118,13 @@ export function forward(way: Forwarding): Promise<Forwarded> {
   });
 }
 
-/** How long connecting to another Mac may take. A Mac without power neither refuses a connection nor answers. */
+/** The timeout for connecting to another Mac. A Mac that is off neither accepts nor refuses a connection. */
 const connectMs = 2_000;
 
-/** After this time without data, TCP checks whether the other Mac still answers. */
+/** After this much time without data, TCP checks whether the other Mac still responds. */
 const keepAliveMs = 10_000;
 
-/** Limits the time for connecting to another Mac. @returns whether the connection was made */
+/** Sets a timeout for connecting to another Mac. @returns whether the connection was made */
 function watchConnection(asked: ClientRequest): () => boolean {
   let isMade = false;
   const late = setTimeout(() => {
@@ -151,13 +151,13 @@ function send(asked: ClientRequest, body: readonly Buffer[]): void {
 }
 
 /**
- * The statuses of final answers. Lower statuses announce another answer; higher ones do not exist.
+ * The range of status codes for final responses. Lower status codes are for interim responses; higher ones are invalid.
  *
  * @see RFC 9110, section 15
  */
 const [leastStatus, mostStatus] = [200, 599];
 
-/** Passes the answer on as it arrives. A slow client slows the runtime down. */
+/** Forwards the response as it arrives. A slow client slows down the runtime. */
 function passBack(answer: IncomingMessage, way: Forwarding, settle: (outcome: Forwarded) => void): void {
   const status = answer.statusCode ?? 0;
   if (status < leastStatus || status > mostStatus) {
@@ -176,7 +176,8 @@ function passBack(answer: IncomingMessage, way: Forwarding, settle: (outcome: Fo
 const leastError = 400;
 
 /**
- * Statuses whose answers must not state a length: a proxy could wait for that many bytes. @see RFC 9110, section 8.6
+ * The status codes for responses without content. Such a response must not specify a length, because a proxy could wait
+ * for that many bytes. @see RFC 9110, section 8.6
  */
 const withoutContent: readonly number[] = [204, 304];
 
@@ -190,7 +191,7 @@ function passContents(
   const contentType = answer.headers['content-type'] ?? 'application/octet-stream';
   const length = withoutContent.includes(status) ? undefined : answer.headers['content-length'];
   const meter: Meter = meterFor(contentType);
-  // Even a hung mesh's HTTP server refuses requests, so a refusal proves nothing about requests in flight.
+  // Even when a mesh is hung, its HTTP server can refuse requests, so a refusal proves nothing about those in flight.
   const isDeclined = status >= leastError;
   const isChecked = way.isCorrected === true && !isDeclined;
   const names = isChecked ? renameModel(upstream) : undefined;
@@ -205,7 +206,7 @@ function passContents(
     response.flushHeaders();
   }
   const reader = watchReader(response, limits.unreadMs);
-  // A disconnected client reads nothing more, and an answer that must be read to the end cannot wait for it.
+  // A disconnected client stops reading, but some responses must still be read to the end.
   const goOn = (): void => {
     reader.took();
     passage.hold(false);
@@ -225,7 +226,7 @@ function passContents(
   const outcome = (): Forwarded => {
     if (isDeclined || meter.hasError()) return { kind: 'declined' };
     const whole = answered(meter, firstAtMs, now());
-    // Only now is it clear that an answer in one piece contains text.
+    // Only the end of a non-streaming response shows that it contains text.
     if (meter.pieces() === 0 && whole.tokens > 0) passage.came(true);
     return gone.aborted ? { kind: 'client-gone' } : whole;
   };
@@ -241,13 +242,13 @@ function passContents(
     settle(isWhole ? outcome() : { kind: 'broken' });
   };
   answer.on('end', () => end(!isChecked || isWholeAnswer(meter, answer, way)));
-  // A stream is complete once its end has been passed on, even if the connection breaks afterward.
+  // A stream is complete once its end has been forwarded, even if the connection drops afterward.
   const breakOff = (): void => end(isChecked && meter.isEnded() === true);
   answer.on('error', breakOff);
   answer.on('close', breakOff);
 }
 
-/** Disconnects a client that leaves its answer unread; otherwise, it would keep its turn and its connection forever. */
+/** Disconnects a client that stops reading its response; otherwise, it would keep its turn and connection forever. */
 function watchReader(response: ServerResponse, unreadMs: number) {
   let late: NodeJS.Timeout | undefined;
   const took = (): void => clearTimeout(late);
@@ -262,8 +263,8 @@ function watchReader(response: ServerResponse, unreadMs: number) {
 }
 
 /**
- * Whether an answer is complete after its connection ended normally. Without a length, as in HTTP/1.0, a dead runtime's
- * connection ends in the same way, so only the contents show whether the answer is complete.
+ * Whether a response is complete after its connection was closed normally. Without a length, as in HTTP/1.0, the
+ * connection to a crashed runtime closes in the same way, so only the contents show whether the response is complete.
  */
 function isWholeAnswer(meter: Meter, { headers }: IncomingMessage, { upstream }: Forwarding): boolean {
   const showsEnd = upstream.endsStreams === true;
@@ -273,10 +274,10 @@ function isWholeAnswer(meter: Meter, { headers }: IncomingMessage, { upstream }:
   return hasEnd || meter.isEnded() !== false;
 }
 
-/** Runtime errors are short, so no more than this is read. */
+/** The maximum number of bytes to read from a runtime's error response; such responses are short. */
 const mostErrorBytes = 65_536;
 
-/** Passes an error on in the OpenAI API's format, or lets another replica take the request. */
+/** Forwards an error in the OpenAI API's format, or lets another replica handle the request. */
 function correctError(
   answer: IncomingMessage,
   status: number,
@@ -298,7 +299,7 @@ function correctError(
   });
 }
 
-/** Unknown key, unknown model, full queue, or not serving: another replica may accept the request. */
+/** After these status codes (key or model unknown, queue full, unavailable), another replica may take the request. */
 const refusedThere: readonly number[] = [401, 404, 429, 503];
 
 function refusalIn(status: number, { headers }: IncomingMessage): string | undefined {

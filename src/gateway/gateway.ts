@@ -15,14 +15,14 @@ import { statusAnswer } from './status.ts';
 
 /** Limits that keep one client from blocking all others. */
 export interface GatewayLimits extends BodyLimits, ConnectionLimits, AnswerLimits {
-  /** The time from the connection to the end of the headers, and to the end of the body. */
+  /** The timeouts for receiving the headers and the entire request. */
   readonly headersMs: number;
   readonly bodyMs: number;
-  /** How long requests in flight may still take after the gateway is asked to stop. */
+  /** How long requests in flight may continue after the gateway is asked to stop. */
   readonly graceMs: number;
 }
 
-/** The limits outside tests. A prompt with a million tokens has about four million bytes; images are larger. */
+/** The limits used in production. A prompt of a million tokens has about four million bytes; images are larger. */
 export const usualLimits: GatewayLimits = {
   mostBodyBytes: 67_108_864,
   smallBodyBytes: 65_536,
@@ -39,15 +39,15 @@ export const usualLimits: GatewayLimits = {
 };
 
 export interface RunningGateway {
-  /** The port on which it listens. */
+  /** The port on which the gateway listens. */
   readonly port: number;
-  /** Writes the counts if they have changed since the last time. */
+  /** Saves the counts if they have changed since they were last saved. */
   readonly keepCounts: () => Promise<void>;
-  /** Refuses new requests, lets those in flight finish, and writes the counts. */
+  /** Refuses new requests, lets those in flight finish, and saves the counts. */
   readonly stop: () => Promise<void>;
 }
 
-/** The paths whose requests are passed on; the gateway answers all other requests itself. */
+/** Requests to these paths are forwarded; the gateway handles all other requests itself. */
 const passedPaths: readonly string[] = [
   '/v1/chat/completions',
   '/v1/completions',
@@ -57,7 +57,7 @@ const passedPaths: readonly string[] = [
 ];
 
 /**
- * Starts listening.
+ * Starts the gateway.
  * @throws Error if the address is in use
  */
 export async function startGateway(
@@ -81,7 +81,7 @@ export async function startGateway(
     if (!URL.canParse(url, 'http://gateway')) return refusalAnswer(refusals.badUrl());
     const address = new URL(url, 'http://gateway');
     const path = address.pathname;
-    // Requests from the node itself: from meshwright, or from a person who may read the node's secret.
+    // These requests come from the node itself: from meshwright or from a person who can read the node's secret.
     if (path.startsWith('/gateway/') && (await isOwn(request.headers))) {
       const own = ownRequest(address, endpoints);
       if (own !== undefined) return answerOwn(own, request, passing);
@@ -105,7 +105,7 @@ export async function startGateway(
     (request, response) => void serve(request, response),
   );
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // The answer must not wait for the rest of an unread body.
+    // The response must not wait for the rest of an unread request body.
     response.on('close', () => request.resume());
     try {
       const said = await answer(request, { response, limits, room, leaving: leaving.signal });
@@ -163,7 +163,7 @@ async function openEndpoints(
   return all.filter(({ isOpen }) => isOpen).map(({ endpoint }) => endpoint);
 }
 
-/** Answers `GET /v1/models` for all models or one: only the names that this key gives access to. */
+/** Handles `GET /v1/models` and `GET /v1/models/NAME`; shows only models that the request's key gives access to. */
 function modelsAnswer({ method }: IncomingMessage, path: string, open: readonly Endpoint[]): PlainAnswer {
   if (method !== 'GET') return refusalAnswer(refusals.wrongMethod(method ?? ''));
   const models = open.map(({ upstream }) => ({

@@ -7,7 +7,7 @@ import { type FileSight, watchedFile } from './watched-file.ts';
 /** Key hashes of 32 bytes each; `anybody` if no key is needed. */
 export type AcceptedKeys = readonly Buffer[] | 'anybody';
 
-/** The keys in a key file; none if the file is missing or invalid, so that the placement stays closed. */
+/** Parses a key file. If the file is missing or invalid, no key is accepted. */
 export function parseKeys(sight: FileSight): AcceptedKeys {
   if (sight.kind !== 'text') return [];
   const keys = jsonObject(parsedJson(sight.text))?.['keys'];
@@ -17,7 +17,7 @@ export function parseKeys(sight: FileSight): AcceptedKeys {
   return hashes.map((one) => Buffer.from(one, 'hex'));
 }
 
-/** Tests whether a request contains the node's secret, which is in a file. Without the file, no request passes. */
+/** Checks whether a request contains the node's secret, which is read from a file. Without it, no request passes. */
 export function ownCheck(path: string | undefined): (headers: IncomingHttpHeaders) => Promise<boolean> {
   const secrets = path === undefined ? async () => [] : watchedFile(path, parseOwnSecret);
   return async ({ [ownHeader]: secret }) =>
@@ -32,21 +32,18 @@ function parseOwnSecret(sight: FileSight): AcceptedKeys {
   return hash === undefined ? [] : [hash];
 }
 
-/** A request's key, from either of the two headers that clients use; undefined without a key. */
+/** The key of a request, from either of the two headers that clients use; undefined if the request has no key. */
 export function keyOf(headers: IncomingHttpHeaders): string | undefined {
   const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
   const other = headers['x-api-key'];
   return bearer ?? (typeof other === 'string' && other !== '' ? other : undefined);
 }
 
-/** A key's hash, for comparisons; undefined without a key. */
+/** Hashes a key for comparison; undefined if there is no key. */
 export const hashOfKey = (key: string | undefined): Buffer | undefined =>
   key === undefined ? undefined : createHash('sha256').update(gatewayKeyDomain).update(key).digest();
 
-/**
- * Tests whether a key is accepted. The key is compared completely with every accepted key, so the duration reveals
- * neither how much of it is right nor which accepted key it resembles.
- */
+/** Checks whether a key is accepted. The time taken does not reveal how close the key is to a valid one. */
 export function isOpenedBy(hash: Buffer | undefined, keys: AcceptedKeys): boolean {
   if (keys === 'anybody') return true;
   return hash !== undefined && keys.map((one) => timingSafeEqual(one, hash)).includes(true);

@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 
-/** An event in the gateway's log; it contains nothing from requests, keys or answers. */
+/** An event in the gateway's log; contains no data from requests, keys or responses. */
 export type GatewayEvent =
   | { readonly kind: 'listening'; readonly address: string; readonly port: number }
   | { readonly kind: 'port-taken'; readonly port: number }
-  /** `error` is only the error's name, because its message may quote the request. */
+  /** `error` is only the error's name, because the error message may quote the request. */
   | { readonly kind: 'request-failed'; readonly error: string }
   | { readonly kind: 'stopping' }
   | { readonly kind: 'failed'; readonly reason: string };
@@ -28,7 +28,7 @@ function lineOf(event: GatewayEvent): Line {
   }
 }
 
-/** The log on standard error, which launchd appends to a file: one line of JSON per event. */
+/** Opens the log on standard error, which launchd appends to a file. Each event is one line of JSON. */
 export function openGatewayLog(placements: readonly string[]): GatewayLog {
   const destination = pino.destination({ dest: process.stderr.fd, sync: true });
   // A full disk must not affect clients.

@@ -4,19 +4,19 @@ import { type RunningGateway, startGateway, usualLimits } from './gateway.ts';
 import { type GatewayLog, openGatewayLog } from './log.ts';
 import { readGatewayConfig } from './read-config.ts';
 
-/** How often the gateway writes changed counts. */
+/** How often the gateway saves its counts if they have changed. */
 const keepEveryMs = 10_000;
 
-/** How often the gateway tries a port in use again. */
+/** How often the gateway retries a port that is in use. */
 const tryEveryMs = 500;
 
-/** Logs why the gateway exits. launchd then starts it again. */
+/** Logs why the gateway exits; launchd then restarts the gateway. */
 function fail(error: unknown): never {
   openGatewayLog([])({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
   process.exit(1);
 }
 
-/** Starts the gateway. Waits while another program has the port, such as the runtime that used it before. */
+/** Starts the gateway. Waits if its port is still in use, for example by the runtime that used the port before. */
 async function takeThePlace(config: GatewayConfig, log: GatewayLog): Promise<RunningGateway> {
   for (let tries = 0; ; tries += 1) {
     try {
@@ -30,7 +30,7 @@ async function takeThePlace(config: GatewayConfig, log: GatewayLog): Promise<Run
   }
 }
 
-/** Runs until SIGTERM, SIGINT or SIGQUIT. By default, SIGQUIT would write the process's memory to a core file. */
+/** Runs until SIGTERM, SIGINT or SIGQUIT. By default, SIGQUIT would dump the process's memory to a core file. */
 async function run(path?: string, listen?: string, version?: string): Promise<void> {
   if (path === undefined || listen === undefined) throw new Error('usage: gateway CONFIG ADDRESS:PORT [VERSION]');
   const config = await readGatewayConfig(path, listen, version);
@@ -48,7 +48,7 @@ async function run(path?: string, listen?: string, version?: string): Promise<vo
   await gateway.stop();
 }
 
-// On SIGUSR1, Node by default opens its debugger, which every account on this Mac could use.
+// By default, Node opens its debugger on SIGUSR1, and any account on this Mac could use the debugger.
 process.on('SIGUSR1', () => undefined);
 await run(...process.argv.slice(2)).catch(fail);
 process.exit(0);

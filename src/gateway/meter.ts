@@ -1,39 +1,36 @@
 import { jsonObject, parsedJson } from '../model/digest.ts';
 
-/** The number of tokens in one answer, and whether the runtime reported it. */
+/** The number of tokens in one response, and whether the runtime reported this number. */
 export interface Metered {
   readonly tokens: number;
   readonly isSaid: boolean;
 }
 
-/** Counts an answer's tokens as it passes through, and stores only numbers. */
+/** Counts the tokens of a response as it passes through; reveals none of its text. */
 export interface Meter {
-  /** Reads the next bytes; true if they contain a stream's first text. */
+  /** Reads the next chunk; true if it contains the first text of a stream. */
   readonly see: (chunk: Buffer) => boolean;
-  /** The number of pieces of text in a stream so far. */
+  /** The number of text chunks in a stream so far. */
   readonly pieces: () => number;
-  /** Whether the contents show that the answer is complete; undefined if they are too long to tell. */
+  /** Whether the contents show that the response is complete; undefined if the response is too long to tell. */
   readonly isEnded: () => boolean | undefined;
-  /** Whether the answer lacks a finish reason, as exo's answer does after a runner is lost. */
+  /** Whether the response lacks a finish reason, as exo's responses do after a runner is lost. */
   readonly isUnfinished: () => boolean;
   /** Whether an event in the stream was an error. */
   readonly hasError: () => boolean;
   readonly result: () => Metered;
 }
 
-/** No answer in one piece is longer. Bytes beyond this length are passed on but not counted. */
+/** No non-streaming response should be longer than this. Any further bytes are forwarded but not metered. */
 const mostBytes = 4_194_304;
 
-/** No event with one token is longer. A longer line is read only for its event's type. */
+/** No event with a single token is longer than this. If a line is longer, only the type of its event is read. */
 const mostLineBytes = 65_536;
 
 export const meterFor = (contentType: string): Meter =>
   contentType.includes('text/event-stream') ? streamMeter() : wholeMeter();
 
-/**
- * The first `most` bytes of a text that arrives in pieces. They are copied, because a list of tiny pieces would take
- * far more memory.
- */
+/** Copies the first `most` bytes of text that arrives in chunks; storing tiny chunks would take far more memory. */
 function makeBeginning(most: number) {
   let bytes = Buffer.alloc(0);
   let size = 0;
@@ -45,7 +42,7 @@ function makeBeginning(most: number) {
       if (to > bytes.length) bytes = Buffer.concat([bytes.subarray(0, from)], Math.min(most, 2 * to));
       piece.copy(bytes, from, 0, to - from);
     },
-    /** Whether the text is longer than the stored part. */
+    /** Whether the text is longer than the part that was stored. */
     isCut: () => size > most,
     text: () => bytes.toString('utf8', 0, Math.min(size, most)),
     clear: (): void => {
@@ -54,7 +51,7 @@ function makeBeginning(most: number) {
   };
 }
 
-/** Measures an answer in one piece, whose `usage` contains the number of tokens. */
+/** Measures a non-streaming response, whose `usage` contains the number of tokens. */
 function wholeMeter(): Meter {
   const answer = makeBeginning(mostBytes);
   const document = (): unknown => (answer.isCut() ? undefined : parsedJson(answer.text()));
@@ -74,7 +71,7 @@ function wholeMeter(): Meter {
   };
 }
 
-/** Measures server-sent events: each piece of text counts as one token, unless the stream's end contains the number. */
+/** Measures server-sent events. Each text chunk counts as one token unless the stream reports the number itself. */
 function streamMeter(): Meter {
   const line = makeBeginning(mostLineBytes);
   let pieces = 0;
@@ -82,12 +79,12 @@ function streamMeter(): Meter {
   let hasError = false;
   let isEnded = false;
   let isUnfinished = false;
-  /** Whether the current event is the stream's last one. */
+  /** Whether the current event is the last one in the stream. */
   let isEnding = false;
 
   const seeLine = (): boolean => {
     const text = line.text().replace(/\r$/, '');
-    // An event is complete once the empty line after it has arrived.
+    // An event is complete once the blank line after it has arrived.
     if (text === '') {
       isEnded ||= isEnding;
       isEnding = false;
@@ -127,20 +124,20 @@ function streamMeter(): Meter {
 
 const newLine = 0x0a;
 
-/** The type of an event whose line was cut: the line of `response.completed` contains the whole answer. */
+/** Matches the type of an event whose line was truncated; a `response.completed` line contains the whole answer. */
 const firstType = /^ ?\{ ?"type": ?"([a-z_.]+)"/;
 
-/** The last event of a stream in the two newer APIs; in chat and text completions, it is `[DONE]`. */
+/** The last event of a stream in the Messages and Responses APIs; chat and text completions end with `[DONE]`. */
 const lastEvents = /^(?:message_stop|response\.(?:completed|incomplete|failed))$/;
 
-/** True if the answer's finish reason is null: OpenAI's `finish_reason`, Anthropic's `stop_reason`. */
+/** True if the finish reason is null: `finish_reason` in OpenAI's API, `stop_reason` in Anthropic's. */
 function lacksReason(document: unknown): boolean {
   const { choices, delta, stop_reason: reason } = jsonObject(document) ?? {};
   if (Array.isArray(choices)) return choices.some((choice) => jsonObject(choice)?.['finish_reason'] === null);
   return reason === null || jsonObject(delta)?.['stop_reason'] === null;
 }
 
-/** The number of tokens in `usage`, which may be inside `response` in the two newer APIs. */
+/** The number of tokens in `usage`, which the Responses API may nest inside `response`. */
 function usageTokens(document: unknown): number | undefined {
   const usage = jsonObject(document)?.['usage'] ?? jsonObject(jsonObject(document)?.['response'])?.['usage'];
   const tokens = jsonObject(usage)?.['completion_tokens'] ?? jsonObject(usage)?.['output_tokens'];
@@ -151,7 +148,7 @@ const isText = (value: unknown): boolean => typeof value === 'string' && value !
 
 const deltaNames = ['content', 'reasoning_content', 'reasoning', 'text', 'thinking', 'partial_json'];
 
-/** Whether an event contains text: from a chat, its reasoning, a tool call or a text completion. */
+/** Whether an event contains text from a chat, its reasoning, a tool call or a text completion. */
 function hasText(event: unknown): boolean {
   const choices = jsonObject(event)?.['choices'];
   if (Array.isArray(choices)) {

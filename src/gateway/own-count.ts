@@ -1,6 +1,7 @@
 /**
- * The node's own requests in flight at a runtime. They do not count as traffic, and `drain` does not wait for them.
- * @param now a clock that never goes backward
+ * Tracks the node's own requests in flight at a runtime. These requests do not count as traffic, and `drain` does not
+ * wait for them.
+ * @param now a monotonic clock
  */
 export function makeOwnRequests(now: () => number) {
   const begun = new Set<{ readonly atMs: number }>();

@@ -12,15 +12,15 @@ import type { Miss } from './replicas/spread.ts';
 export interface Passing {
   readonly response: ServerResponse;
   readonly limits: BodyLimits & AnswerLimits;
-  /** Shared by all requests. */
+  /** The memory for request bodies, shared by all requests. */
   readonly room: BodyRoom;
   /** Aborted when the gateway is asked to stop; waiting requests are then refused. */
   readonly leaving: AbortSignal;
 }
 
 /**
- * Passes a request for text on to the runtime of the model that it names, when its turn comes. Returns a refusal that
- * must still be sent; undefined if the answer was passed back or the client disconnected.
+ * Forwards a request to its model's runtime when its turn comes. Returns a refusal if the request was not accepted;
+ * undefined if a response has been sent or the client has disconnected.
  */
 export async function passOn(
   request: IncomingMessage,
@@ -56,7 +56,7 @@ async function passBody(
   open: readonly Endpoint[],
   { response, limits, leaving }: Passing,
 ): Promise<Refusal | undefined> {
-  // No variable may keep the contents in memory, because the answer can take much longer than the body.
+  // No variable may keep the contents in memory, because the response can take far longer than the request.
   const endpoint = await checkedEndpoint(membersOf(body), path, open);
   if ('status' in endpoint) return endpoint;
   const way: Way = {
@@ -76,7 +76,7 @@ async function passBody(
   return miss && refusalOf(miss, endpoint);
 }
 
-/** The endpoint of the model that the body names, if this endpoint accepts the body. */
+/** Finds the endpoint of the model that the body names; returns a refusal if the endpoint does not accept the body. */
 async function checkedEndpoint(body: Members, path: string, open: readonly Endpoint[]): Promise<Endpoint | Refusal> {
   const endpoint = endpointOf(body, open);
   if ('status' in endpoint) return endpoint;
@@ -92,7 +92,7 @@ async function checkedEndpoint(body: Members, path: string, open: readonly Endpo
   return fetchesImages === true && (await hasImageIn(body)) ? refusals.remoteImage() : endpoint;
 }
 
-/** Counts the refusal and returns it for the client. */
+/** Counts a refusal and returns it for the client. */
 function refusalOf({ kind, reason }: Miss, { upstream: { servedName }, count }: Endpoint): Refusal | undefined {
   const isDown = kind === 'down';
   if (kind === 'gone') return undefined;
@@ -102,15 +102,15 @@ function refusalOf({ kind, reason }: Miss, { upstream: { servedName }, count }: 
   return isDown ? refusals.down(servedName, reason) : refusals.closed(servedName, reason);
 }
 
-/** A member's value as the client's JSON. */
+/** The value of a member, as the JSON that the client sent. */
 const textOf = (body: Members, name: string): string | undefined => body.get(name)?.toString('utf8');
 
 const nullBytes = Buffer.from('null');
 
-/** True if a field has no value. */
+/** True if a field is missing or null. */
 const isNull = (value: Buffer | undefined): boolean => value === undefined || value.equals(nullBytes);
 
-/** Searches a chat's messages and the Responses API's input. */
+/** Searches for remote images in the messages of a chat and in the input of the Responses API. */
 const hasImageIn = async (body: Members): Promise<boolean> => {
   for (const name of ['messages', 'input']) {
     const value = body.get(name);
@@ -120,8 +120,8 @@ const hasImageIn = async (body: Members): Promise<boolean> => {
 };
 
 /**
- * Clients send null for fields that they do not set. A runtime may refuse null, or take it for a value other than its
- * default and reload its model, so such fields are left out. Values are the client's bytes, not copies.
+ * Some clients send null for fields that are not set. A runtime may reject null, or treat it as a value that differs
+ * from the default and reload the model, so nulls are left out. The values are the client's own bytes, not copies.
  */
 function bodyFor({ upstream }: Endpoint, body: Members, model: string): readonly Buffer[] {
   const { refusedFields = [], forms = {}, refusesNull } = upstream;
@@ -149,7 +149,7 @@ function endpointOf(body: Members, open: readonly Endpoint[]): Endpoint | Refusa
   return open.find(({ upstream }) => upstream.servedName === model) ?? refusals.unknownModel(model, names);
 }
 
-/** A signal that aborts if the connection closes before the answer is complete. */
+/** Returns a signal that aborts if the client's connection closes before the response is complete. */
 export function clientGone(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   const abortUnlessFinished = (): void => {

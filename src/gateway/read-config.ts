@@ -4,8 +4,8 @@ import type { FieldForm, GatewayConfig, GatewayUpstream } from '../model/gateway
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the configuration from the gateway's arguments: its file, the address where it listens, such as `0.0.0.0:8080`,
- * and the version of its files.
+ * Reads the configuration from the gateway's arguments: the path of its file, the address that it listens on, such as
+ * `0.0.0.0:8080`, and the version of its files.
  * @throws Error if an argument is invalid; launchd then starts the gateway again, and its log shows the reason
  */
 export async function readGatewayConfig(path: string, listen: string, version?: string): Promise<GatewayConfig> {
@@ -13,7 +13,7 @@ export async function readGatewayConfig(path: string, listen: string, version?: 
   return version === undefined ? config : { ...config, version };
 }
 
-/** Parses the configuration from its JSON. @throws Error that names the invalid field */
+/** Parses the configuration's JSON. @throws Error that names the invalid field */
 export function parseGatewayConfig(document: unknown, listen: string): GatewayConfig {
   const config = fieldsOf(document, 'the file');
   const [, address = '', port] = /^(\d{1,3}(?:\.\d{1,3}){3}):(\d{1,5})$/.exec(listen) ?? [];
@@ -51,7 +51,7 @@ const upstreamOf = (one: Fields): GatewayUpstream => ({
 
 const formKinds = ['text', 'texts', 'number', 'token-biases', 'object'] satisfies readonly FieldForm['kind'][];
 
-/** The forms that the driver declares. */
+/** Checks the field forms that the driver declares. */
 function formsOf(forms: Fields): Readonly<Record<string, FieldForm>> {
   for (const [name, form] of Object.entries(forms)) {
     const { kind } = fieldsOf(form, `forms/${name}`);

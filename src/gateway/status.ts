@@ -4,16 +4,13 @@ import { clientsInFlight } from './ask-own.ts';
 import type { Endpoint } from './endpoints.ts';
 
 export interface OwnSight {
-  /** Requests without an accepted key. */
+  /** The number of requests without an accepted key. */
   readonly strangers: number;
   /** The version of the gateway's files. */
   readonly version?: string;
 }
 
-/**
- * Answers the node itself: `/gateway/status` returns the status, and `/gateway/in-flight/PLACEMENT` the number of
- * requests in flight.
- */
+/** Handles `/gateway/status`, and `/gateway/in-flight/PLACEMENT`, which returns the number of requests in flight. */
 export async function statusAnswer(
   path: string,
   endpoints: readonly Endpoint[],
@@ -27,7 +24,7 @@ export async function statusAnswer(
   return { status: 200, body: { formatVersion: 1, strangers, version, placements } };
 }
 
-/** The requests in flight: admitted but not yet completely answered. */
+/** The number of requests in flight: those that were admitted but do not have a complete response yet. */
 function inFlight(endpoint: Endpoint): number {
   const { running, waiting } = clientsInFlight(endpoint);
   return running + waiting;

@@ -1,8 +1,8 @@
 import { withAnySignal } from './any-signal.ts';
 
 /**
- * Runs `work` with a signal that aborts when one of `signals` does, or after `ms` milliseconds. When Node 20 collects
- * garbage, it loses an `AbortSignal.timeout` inside `AbortSignal.any`; a separate timer survives.
+ * Runs `work` with a signal that aborts when one of `signals` does, or after `ms` milliseconds. Node 20 can
+ * garbage-collect an `AbortSignal.timeout` inside `AbortSignal.any`, so the function uses a separate timer.
  */
 export async function withTimeLimit<Result>(
   ms: number,

@@ -1,6 +1,6 @@
 /**
- * Waits in a line until the entry's `start` is called; undefined if `signal` is aborted first, which removes the entry
- * from the line. The caller removes the entry before it calls `start`.
+ * Adds an entry to the line and waits until the entry's `start` is called; undefined if `signal` aborts first. The
+ * caller must remove the entry from the line before it calls `start`.
  */
 export function waitInLine<Entry, Value>(
   line: Entry[],

@@ -1,16 +1,16 @@
 import { readFile, stat } from 'node:fs/promises';
 
-/** A file's text, or that the file is absent or unreadable. */
+/** The result of reading a file: its text, or that the file is absent or unreadable. */
 export type FileSight =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'absent' }
   | { readonly kind: 'unreadable' };
 
 /**
- * Returns the value read from a file, and rereads the file only after it changes. A check costs only one `stat`, so a
- * new key is valid from the next request on.
+ * Returns a function that reads a value from a file, and rereads the file only if it has changed. A check costs only
+ * one `stat`, so every request can check the file, and a new key is valid from the next request on.
  *
- * @param read derives the value; called once for each version of the file
+ * @param read derives the value; called only once for each version of the file
  */
 export function watchedFile<T>(path: string, read: (sight: FileSight) => T): () => Promise<T> {
   let seen: { readonly mark: string; readonly value: T } | undefined;

@@ -6,10 +6,7 @@ export const ranksAccount = '_meshrank';
 /** The gateway's account, created by apply. It is separate so that ranks cannot read client requests. */
 export const gatewayAccount = '_meshgate';
 
-/**
- * The account for model transfers, created by apply. It is separate so that ranks cannot touch a transfer, and a
- * transfer that a server takes over cannot touch ranks or the gateway.
- */
+/** The account for model transfers, separate so that ranks and a transfer that a server takes over cannot mix. */
 export const transfersAccount = '_meshmove';
 
 export const ownAccounts: readonly string[] = [ranksAccount, gatewayAccount, transfersAccount];

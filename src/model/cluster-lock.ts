@@ -60,16 +60,11 @@ export interface HostKeyLock {
   readonly prebootKeys?: Readonly<Record<string, readonly PinnedKey[]>>;
 }
 
-/**
- * `cluster.lock`: values resolved once and committed. Pins are by address as in known_hosts: `host` or `[host]:port`.
- */
+/** `cluster.lock`: values resolved once and committed. Pins are named as in known_hosts: `host` or `[host]:port`. */
 export interface ClusterLock extends HostKeyLock {
   /** All nodes that apply has changed and that were not forgotten, sorted. */
   readonly nodes: readonly string[];
-  /**
-   * Each node's identity, by name: a digest of its serial number and hardware UUID that reveals neither. A node
-   * without an identity can be any Mac that matches the file.
-   */
+  /** Each node's identity: a digest of serial number and hardware UUID. A node without one can be any matching Mac. */
   readonly identities?: Readonly<Record<string, Digest>>;
   /**
    * Nodes whose SSH access `uninstall` is removing or has removed, sorted. They are recorded just before the removal,
@@ -90,10 +85,7 @@ export interface ClusterLock extends HostKeyLock {
   readonly runtimeFiles?: Readonly<Record<string, LockedArchive>>;
   /** Runtimes rolled back to an older version, by name; default: none. */
   readonly rolledBack?: Readonly<Record<string, RolledBack>>;
-  /**
-   * The keys of each runtime's last versions, newest last, so that `rollback` starts an older version as before. Absent
-   * in locks of older meshwright versions.
-   */
+  /** The keys of each runtime's last versions, newest last, for `rollback`. Absent in older locks. */
   readonly runtimeKeys?: Readonly<Record<string, readonly VersionKeys[]>>;
   /** The locked files of each model for which the cluster file lists none. */
   readonly models: Readonly<Record<string, LockedModel>>;

@@ -71,10 +71,7 @@ export function changedSettings(
     .join(', ');
 }
 
-/**
- * The models and their versions with which a rank was started: `kimi 0123456789abcdef`, and its drafter if it has one;
- * undefined in older records.
- */
+/** The models, with versions, with which a rank was started: `kimi 0123456789abcdef`; undefined in older records. */
 export function declaredModels(recorded: string | undefined): readonly string[] | undefined {
   const { model, drafter } = parsed(recorded) ?? {};
   if (model === undefined) return undefined;

@@ -19,9 +19,7 @@ export interface DesiredNode extends Readonly<Pick<NodeSpec, 'host' | 'user' | '
   /** Source of the account's password; used only by `enroll` and `unlock`. */
   readonly password?: SecretSource;
   readonly hardware: { readonly model?: string; readonly memoryBytes?: number; readonly serial?: string };
-  /**
-   * The node's identity in the lock, from its first enroll or apply; absent until settled, and if never recorded.
-   */
+  /** The node's identity in the lock, from its first enroll or apply; absent until then. */
   readonly identity?: Digest;
   readonly labels: Readonly<Record<string, string>>;
   /** The hold in the file; the caller, which has the date, sets `isOver`. */
@@ -88,10 +86,7 @@ export interface UnreadSource {
   readonly hint?: Prose;
 }
 
-/**
- * An archive whose digest is unknown: as above, or its release page did not report one. `to-list`: a list of packages
- * that `apply` makes first; `unlisted`: it has tried in this run.
- */
+/** An archive with an unknown digest. `to-list`: `apply` first makes a list of packages; `unlisted`: it has tried. */
 export interface UnreadArchive extends Omit<UnreadSource, 'kind'> {
   readonly kind: UnreadSource['kind'] | 'no-release' | 'to-list' | 'unlisted' | 'to-build' | 'unbuilt';
 }
@@ -138,9 +133,7 @@ export type DriverName = RuntimeSpec['driver'];
 /** A program that runs models. The other keys are specific to the driver: see `runtime.ts` in the driver's folder. */
 export interface DesiredRuntime extends RuntimeSource {
   readonly driver: DriverName;
-  /**
-   * The Python version, such as `3.12`, if nodes build the runtime from packages; absent if they unpack an archive.
-   */
+  /** The Python version, such as `3.12`, for a runtime built from packages; absent for an archive. */
   readonly python?: string;
   /** The folder of wheels for nodes without internet, as in the file; its contents become extras once settled. */
   readonly wheels?: string;

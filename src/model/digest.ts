@@ -9,10 +9,7 @@ export const digest = (text: string): Digest => text as Digest;
 /** The first 16 digits, used in folder names on nodes and on screens. */
 export const shortDigest = (whole: Digest): string => whole.slice(0, 16);
 
-/**
- * Returns JSON with sorted keys and without blanks, so that equal values have equal texts. Like JSON.stringify, it
- * leaves out keys whose value is undefined.
- */
+/** JSON with sorted keys and without blanks: equal values have equal texts. Undefined values are left out. */
 export function canonicalJson(value: Json | undefined): string {
   if (Array.isArray(value)) return `[${value.map((one: Json) => canonicalJson(one)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';

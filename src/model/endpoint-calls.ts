@@ -1,10 +1,7 @@
 import type { Digest } from './digest.ts';
 import type { NodeName } from './node.ts';
 
-/**
- * The requirement for the golden answer after every start: `equal` to the first start's answer, any `printable` text,
- * or `none` to measure only the speed.
- */
+/** What the golden answer must be: `equal` to the first start's, any `printable` text, or `none` (speed only). */
 export type GoldenCheck = 'equal' | 'printable' | 'none';
 
 /** The leader's record of the golden answer. */

@@ -73,6 +73,10 @@ export function listText(words: readonly string[], last = 'and'): string {
 export const everyPair = <T>(members: readonly T[]): readonly (readonly [T, T])[] =>
   members.flatMap((one, at) => members.slice(at + 1).map((other) => [one, other] as const));
 
+/** Every pair of members in both directions. */
+export const orderedPairs = <T>(members: readonly T[]): readonly (readonly [T, T])[] =>
+  members.flatMap((one) => members.filter((other) => other !== one).map((other) => [one, other] as const));
+
 /** The median; undefined for an empty list. */
 export function median(values: readonly number[]): number | undefined {
   const sorted = values.toSorted((a, b) => a - b);

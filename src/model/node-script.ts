@@ -99,10 +99,7 @@ export const firstCableRate = 250_000_000;
 /** At a lower rate, the Macs at the other ends would take a connection for broken. */
 export const leastCableRate = 16_000_000;
 
-/**
- * A runtime's command whose output shows whether it can use the GPU. The patterns are extended regular expressions
- * (POSIX).
- */
+/** A runtime's command whose output shows whether it can use the GPU. Patterns are extended regular expressions. */
 export interface GpuQuestion {
   readonly argv: readonly [NodePath, ...string[]];
   /** Matches an output line that shows that the command can use the GPU. */
@@ -159,9 +156,7 @@ export interface ScriptArgs {
     readonly create: boolean;
     readonly keeper?: true;
   };
-  /**
-   * Removes `addresses` from the interface, and resets the service, if given, to DHCP, which is the macOS default.
-   */
+  /** Removes `addresses` from the interface, and resets the service, if given, to DHCP, macOS's default. */
   readonly 'clear-link-address': {
     readonly service?: string;
     readonly hardwarePort: string;

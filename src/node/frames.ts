@@ -56,10 +56,7 @@ interface Line {
   readonly isLate: boolean;
 }
 
-/**
- * The text between a separator and the next one, which is named `next`; without a next separator, the text is
- * incomplete.
- */
+/** The text between a separator and the next one, which is named `next`; incomplete without a next one. */
 interface Body {
   readonly start: number;
   readonly end: number;
@@ -157,10 +154,7 @@ const signalNames: Readonly<Record<number, string>> = {
   25: 'XFSZ',
 };
 
-/**
- * Interprets a shell's exit code. A shell reports a signal as 128 plus its number; none of our stock tools exits with
- * such a code by itself.
- */
+/** Interprets a shell's exit code: 128 plus a signal's number. No tool of ours exits with such a code by itself. */
 function exitOf(code: string): Exit | undefined {
   if (code === 'stuck') return { kind: 'unknown', reason: 'it was still running after KILL' };
   const number = Number(code);

@@ -15,9 +15,7 @@ trap '' HUP PIPE`;
 /** Seconds to wait for launchd to stop an ordinary service. */
 const usualSeconds = 10;
 
-/**
- * Seconds to wait for a gateway, which finishes requests in flight: `ExitTimeOut` in its property list plus a margin.
- */
+/** Seconds until a gateway has finished requests in flight: `ExitTimeOut` in its property list plus a margin. */
 export const gatewayEndSeconds = 35;
 
 /** The values for `service.sh`. @param seconds how long `bootout` waits until the service has stopped */

@@ -2,9 +2,7 @@ import type { NodePath } from '../model/probe.ts';
 import { pathWord, rootLine, shellCommand, tool } from './paths/node-paths.ts';
 import { sh } from './shell/scripts.generated.ts';
 
-/**
- * The command line for a script that runs as the ssh user, who owns the staging folder until its content is verified.
- */
+/** The command line for a script as the ssh user, who owns the staging folder until its content is verified. */
 const asUser = (rootPrefix: string, path: NodePath, body: string): string => `${rootLine(rootPrefix)}
 export R LC_ALL=C
 umask 022

@@ -34,22 +34,13 @@ interface Moment {
 
 interface ProbeTiming {
   readonly moments: readonly Moment[];
-  /**
-   * Milliseconds from ALRM to KILL, and between two interruptions of a wait. The first interruption comes two units
-   * after the last KILL.
-   */
+  /** Milliseconds from ALRM to KILL, and between the interruptions of a wait, two units after the last KILL. */
   readonly unitMs: number;
 }
 
-/**
- * Units after the last KILL: two until surviving probes, which the kernel may block, are abandoned, and one for the
- * second interruption.
- */
+/** Units after the last KILL: two until probes blocked by the kernel are abandoned, one for a second interruption. */
 const unitsAfterKill = 3;
-/**
- * Units after the deadline. KILL comes one unit after ALRM, and one more unit lets a slow node start its probes and
- * print the frames.
- */
+/** Units after the deadline: one more than `unitsAfterKill` from ALRM to KILL, and one for a slow node's frames. */
 const unitsAfterDeadline = unitsAfterKill + 2;
 /** Maximum number of interruptions of a wait. Two are needed; the others cover lost races. */
 const ticks = 20;
@@ -60,10 +51,7 @@ const atLeastMs = 500;
 /** Rounds down to tenths of a second, the shortest unit; macOS's sleep(1) accepts fractions. */
 const tenths = (ms: number): number => Math.floor(ms / 100) * 100;
 
-/**
- * Computes the timetable. Deadlines are whole seconds, and a unit is one second. If the budget is too small for that,
- * both are shortened.
- */
+/** Computes the timetable in whole seconds, with one second per unit, both shortened if the budget is too small. */
 export function probeTiming({ probes, budgetMs }: TimingRequest): ProbeTiming {
   const step = budgetMs !== undefined && budgetMs < coarseFromMs ? 500 : 1_000;
   const budget =
@@ -81,10 +69,7 @@ export function probeTiming({ probes, budgetMs }: TimingRequest): ProbeTiming {
   return { moments: moments.sort((a, b) => a.atMs - b.atMs), unitMs };
 }
 
-/**
- * The maximum time in milliseconds of an observation, even if all tools hang. A controller that waits this long plus
- * one round trip never cuts off an answer.
- */
+/** The maximum duration of an observation in ms. With a round trip more, a controller never cuts off an answer. */
 export function observationCeilingMs(request: TimingRequest): number {
   const { unitMs, moments } = probeTiming(request);
   return (moments.at(-1)?.atMs ?? 0) + unitsAfterKill * unitMs;
@@ -97,9 +82,7 @@ interface ObserveRequest extends TimingRequest {
   readonly rootPrefix: string;
 }
 
-/**
- * `ulimit -f` counts blocks of 512 bytes in POSIX mode. bash 3.2 counts 1,024, so files may be twice as large there.
- */
+/** `ulimit -f` counts 512 bytes in POSIX mode, but 1,024 in bash 3.2, where files may be twice as large. */
 const ulimitBlockBytes = 512;
 
 /**

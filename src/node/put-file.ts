@@ -11,10 +11,7 @@ interface PutRequest extends Omit<Extract<Act, { readonly kind: 'put' }>, 'kind'
   readonly login: string;
 }
 
-/**
- * A text's digest, independent of root prefix and login. Paths and accounts are marked by a leading NUL, which texts
- * never contain.
- */
+/** A text's digest, independent of root prefix and login: a leading NUL marks paths and accounts. */
 export const textDigest = (content: Text): Digest =>
   digest(
     createHash('sha256')

@@ -152,9 +152,7 @@ interface MutatingRequest {
   readonly note: ScriptNote;
   /** Absent if the script is sent at most once. */
   readonly sending?: Sending;
-  /**
-   * Whether the script settles another run's unconfirmed network change. All other scripts refuse to run before that.
-   */
+  /** Whether the script settles another run's unconfirmed network change. Others refuse to run before that. */
   readonly isSettling?: boolean;
   /** Whether nothing of meshwright remains on the node afterwards; then the script writes nothing more. */
   readonly isLast?: boolean;

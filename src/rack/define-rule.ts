@@ -72,8 +72,5 @@ export const defineNodeRule = <C extends RuleCodes>(
     ),
   );
 
-/**
- * Finds one kind of problem. Rules use known facts only: an unknown fact yields no finding. The order of the findings
- * is not significant.
- */
+/** Finds one kind of problem from known facts: an unknown fact yields no finding. The order does not matter. */
 export type Rule = (examination: Examination) => readonly Diagnostic[];

@@ -7,10 +7,7 @@ interface GoalFields {
   readonly converge: { readonly only?: readonly ResourceKind[] };
   /** These placements are stopped where they run, whatever their state in the file. */
   readonly stop: OfPlacements & ComingBack;
-  /**
-   * These placements serve, in the layout of their last run unless `layout` names one: that of the fallback, or `own`
-   * unless they run on the fallback.
-   */
+  /** These placements serve in the layout of their last run, unless `layout` names the fallback or their `own`. */
   readonly start: OfPlacements & { readonly layout?: 'fallback' | 'own' };
   /** These placements accept no requests and have none in flight, but keep running. */
   readonly drain: { readonly placements: readonly string[]; readonly waitMs: number };

@@ -127,10 +127,7 @@ export interface View {
 
 /** What a plan leaves running out of place. */
 export interface Staying {
-  /**
-   * Placements that keep running although the file wants them stopped or moved back from their fallback. Ranks that this
-   * plan starts on their nodes run next to them.
-   */
+  /** Placements that keep running, unlike in the file, next to ranks that this plan starts on their nodes. */
   readonly placements: readonly string[];
   /** Keys of their single ranks that this plan does stop. */
   readonly stoppedRanks: readonly string[];

@@ -111,10 +111,7 @@ export function recordAttempt(
   };
 }
 
-/**
- * Time limit per address if a node has several: the smaller of this value and a third of the deadline. The last address
- * has no separate limit.
- */
+/** Time limit per address if a node has several: at most a third of the deadline. The last one has no own limit. */
 const addressMs = 3_000;
 
 /** The system's name lookups. libuv runs only two of them at a time, regardless of its default pool size. */

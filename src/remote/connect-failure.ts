@@ -123,10 +123,7 @@ function unsigned(target: Target, failure: ConnectFailure): Diagnostic {
   });
 }
 
-/**
- * The hint after a rejected login. A different key does not help if the node accepts no keys, or requires more than a
- * key.
- */
+/** The hint after a rejected login. Another key does not help if the node wants no key, or more than a key. */
 function authenticationHint(target: Target, refusal: 'refused' | 'no-keys' | 'more'): Prose {
   switch (refusal) {
     case 'no-keys':
@@ -198,10 +195,7 @@ function handshake(target: Target, failure: ConnectFailure): Diagnostic {
   });
 }
 
-/**
- * Finds the single reason why a connection attempt failed. Pure: uses only the record. The host key verdict takes
- * precedence, because nothing after an untrusted key is reliable.
- */
+/** Why a connection failed, from the record only. The host key comes first: after a wrong one, nothing is reliable. */
 export function diagnoseConnect(target: Target, failure: ConnectFailure): Diagnostic {
   const subject = nodeSubject(target.label);
   const { verdict } = failure;

@@ -95,10 +95,7 @@ async function askHostKey(
 
 const weakText = 'the node accepts RSA signatures with SHA-1 only';
 
-/**
- * Whether a signature would be weak. RSA keys may sign only with SHA-2, but ssh2 falls back to SHA-1 if the server
- * announces nothing better.
- */
+/** Whether a signature would be weak: ssh2 uses SHA-1 for RSA keys if the server announces nothing better. */
 const isWeak = (key: ParsedKey, hash: string | undefined): boolean =>
   key.type === 'ssh-rsa' && hash !== 'sha256' && hash !== 'sha512';
 

@@ -1,7 +1,4 @@
-/**
- * Runs `act` for every item, at most `limit` in parallel, and resolves when all are done. Rejects with the first
- * rejection.
- */
+/** Runs `act` for every item, at most `limit` in parallel. Rejects with the first rejection when all are done. */
 export async function forEachLimited<T>(
   items: readonly T[],
   limit: number,

@@ -3,10 +3,7 @@ import type { LookupAddress } from 'node:dns';
 import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 
-/**
- * The child process's program: one name per input line, one JSON answer per output line. If its parent is gone, it
- * kills itself, because a normal exit would wait for the system's answers.
- */
+/** The child's program: a name per line in, a JSON answer per line out. A normal exit would wait for lookups. */
 const program = `const { lookup } = require('node:dns');
 const lines = require('node:readline').createInterface({ input: process.stdin });
 const say = (answer) => process.stdout.write(JSON.stringify(answer) + '\\n');
@@ -15,10 +12,7 @@ lines.on('line', (host) =>
     say(error ? { host, code: String(error.code), message: error.message } : { host, addresses })));
 lines.on('close', () => process.kill(process.pid, 'SIGKILL'));`;
 
-/**
- * Thread pool size of the child. Node looks up half as many names in parallel as the pool has threads; 1,024 threads
- * are the maximum.
- */
+/** Thread pool size of the child, at its maximum. Node looks up half as many names in parallel. */
 const threads = 1_024;
 
 type Answer =
@@ -145,10 +139,7 @@ function add(desk: Desk, host: string, forget: () => void): Promise<readonly Loo
   });
 }
 
-/**
- * Fills the first resolver. If names are still waiting after a while, the spare one starts. Without any work, both
- * stop.
- */
+/** Fills the first resolver; the spare one starts if names wait for too long. Without work, both stop. */
 function advance(desk: Desk): void {
   const free = Math.max(0, desk.at.places - desk.running);
   for (const entry of waitingOf(desk).slice(0, free)) run(desk, entry);

@@ -1,9 +1,6 @@
 import { setMaxListeners } from 'node:events';
 
-/**
- * Allows any number of listeners on a signal. Nodes and commands add many listeners, and with more than ten, Node would
- * warn of a leak.
- */
+/** Allows any number of listeners: nodes and commands add many, and above ten, Node warns of a leak. */
 export function forMany(signal: AbortSignal): AbortSignal {
   setMaxListeners(0, signal);
   return signal;

@@ -51,10 +51,7 @@ export const isUser = (text: string): boolean => userName.test(text);
 
 export const isTcpPort = (port: number): boolean => Number.isInteger(port) && port >= 1 && port <= 65_535;
 
-/**
- * The name of an address in known_hosts and `cluster.lock`: `host` for port 22, otherwise `[host]:port`. The host is in
- * lower case, like OpenSSH's lookups.
- */
+/** The name of an address in known_hosts and `cluster.lock`: `host` or `[host]:port`, in lower case as in OpenSSH. */
 export function lookupName(host: string, port: number): string {
   const name = host.toLowerCase();
   return port === 22 ? name : `[${name}]:${port}`;
@@ -79,10 +76,7 @@ export type RemoteListener = (event: RemoteEvent) => void;
 export interface ExecLimits {
   /** The command's name in the event log, such as `observe` or `set-power`. */
   readonly name: string;
-  /**
-   * Milliseconds from the channel request to the channel's close. After that, the channel is abandoned and the exit is
-   * unknown.
-   */
+  /** Milliseconds from request to close of the channel; then it is abandoned, and the exit is unknown. */
   readonly deadlineMs: number;
   /**
    * Whether {@link deadlineMs} counts from the last byte in either direction, for commands without a fixed duration.
@@ -92,10 +86,7 @@ export interface ExecLimits {
   readonly signal?: AbortSignal;
   /** Limit for stdout and stderr together; one more byte stops the command with `isTruncated`. */
   readonly maxBytes: number;
-  /**
-   * The whole input, or pieces that are read as fast as the node accepts them. A piece must not change after it was
-   * returned.
-   */
+  /** The whole input, or pieces, which are read as fast as the node accepts them and must not change afterwards. */
   readonly stdin?: Uint8Array | AsyncIterable<Uint8Array>;
   /** The part of the input that may be recorded on the controller: a script, never file contents. */
   readonly script?: string;

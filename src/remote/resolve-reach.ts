@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { access, readdir, readFile } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import { hostname, userInfo } from 'node:os';
-import { basename, dirname, join, resolve, resolve as resolvePath, sep } from 'node:path';
-import { diagnose } from '../diagnostics/diagnose.ts';
-import { FleetError } from '../diagnostics/diagnostic.ts';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { failure, type GeneralCode } from '../diagnostics/diagnose.ts';
 import type { HostKeyLock } from '../model/cluster-lock.ts';
 import type { DesiredNode } from '../model/desired.ts';
 import { given } from '../model/given.ts';
@@ -57,35 +56,18 @@ function defaultConfig(request: ReachRequest, env: ReachEnv): SshConfig {
   };
 }
 
-async function existing(files: readonly string[]): Promise<readonly string[]> {
-  const found = await Promise.all(
-    files.map((file) =>
-      access(file).then(
-        () => [file],
-        () => [],
-      ),
-    ),
-  );
-  return found.flat();
-}
-
-async function identityFilesOf(request: ReachRequest, asked: HostConfig, env: ReachEnv): Promise<readonly string[]> {
+function identityFilesOf(request: ReachRequest, asked: HostConfig, env: ReachEnv): readonly string[] {
   const { config } = asked;
   const expand = (file: string): string => expandPath(file, asked, env);
   // In a path of the cluster file, only `~` is special.
-  if (request.identityFile !== undefined) return [resolvePath(request.identityFile.replace(/^~(?=\/|$)/u, env.home))];
+  if (request.identityFile !== undefined) return [resolve(request.identityFile.replace(/^~(?=\/|$)/u, env.home))];
   const isDefault = config.identityFiles.length === 0 || isDefaultIdentityList(config.identityFiles);
-  return isDefault ? existing(defaultIdentityFiles.map(expand)) : config.identityFiles.map(expand);
+  if (!isDefault) return config.identityFiles.map(expand);
+  return defaultIdentityFiles.map(expand).filter((file) => existsSync(file));
 }
 
-function refuse(
-  code: 'ssh/bad-address' | 'ssh/proxyjump' | 'ssh/config-unsupported' | 'ssh/config-unreadable',
-  request: ReachRequest,
-  detail: Prose,
-  hint?: Prose,
-): never {
-  const subject = nodeSubject(request.label);
-  throw new FleetError([diagnose(code, { detail, subject, ...given({ hint }) })]);
+function refuse(code: GeneralCode, { label }: ReachRequest, detail: Prose): never {
+  throw failure(code, { detail, subject: nodeSubject(label) });
 }
 
 function checkRequest(request: ReachRequest): void {
@@ -102,18 +84,12 @@ function checkConfig(request: ReachRequest, config: SshConfig): void {
   const [name, value] =
     config.proxyJump === undefined ? ['ProxyCommand', config.proxyCommand] : ['ProxyJump', config.proxyJump];
   if (value !== undefined) {
-    refuse(
-      'ssh/proxyjump',
-      request,
-      prose`Your ssh_config has "${name} ${value ?? ''}" for ${named(request.host)}; the built-in client supports only direct connections.`,
-    );
+    const detail = prose`Your ssh_config has "${name} ${value}" for ${named(request.host)}; the built-in client supports only direct connections.`;
+    refuse('ssh/proxyjump', request, detail);
   }
   if (config.revokedHostKeys !== undefined) {
-    refuse(
-      'ssh/config-unsupported',
-      request,
-      prose`Your ssh_config has "RevokedHostKeys ${config.revokedHostKeys}" for ${named(request.host)}.`,
-    );
+    const detail = prose`Your ssh_config has "RevokedHostKeys ${config.revokedHostKeys}" for ${named(request.host)}.`;
+    refuse('ssh/config-unsupported', request, detail);
   }
 }
 
@@ -148,12 +124,8 @@ export function createReachResolver(env: ReachEnv) {
     if (said !== undefined) return said;
     // The configuration may set a jump host, a port or a key. A guess could reach a different node.
     const detail = `Your ssh_config may affect ${request.host}, but this computer has no ${env.command} to read it.`;
-    return refuse(
-      'ssh/config-unreadable',
-      request,
-      detail,
-      'Install the OpenSSH client, so that `ssh` is in the PATH.',
-    );
+    const hint = 'Install the OpenSSH client, so that `ssh` is in the PATH.';
+    throw failure('ssh/config-unreadable', { detail, subject: nodeSubject(request.label), hint });
   };
   return {
     /**
@@ -173,7 +145,7 @@ export function createReachResolver(env: ReachEnv) {
         port: config.port,
         user: config.user,
         rootPrefix: request.rootPrefix ?? '',
-        identityFiles: await identityFilesOf(request, asked, env),
+        identityFiles: identityFilesOf(request, asked, env),
         isIdentitiesOnly: config.isIdentitiesOnly || request.identityFile !== undefined,
         ...given({ agentSocket, hostKeyAlias: config.hostKeyAlias }),
       };
@@ -235,7 +207,7 @@ export function expandPath(path: string, asked: HostConfig, env: ReachEnv): stri
       const value = Object.hasOwn(tokens, token) ? tokens[token] : undefined;
       if (value !== undefined) return value;
       const detail = `Your ssh_config has the path "${path}" for ${asked.host}, but ${whole} is not a valid token there.`;
-      throw new FleetError([diagnose('ssh/config-unsupported', { detail, hint: 'Remove the token from the path.' })]);
+      throw failure('ssh/config-unsupported', { detail, hint: 'Remove the token from the path.' });
     })
     .replace(/\$\{(\w+)\}/gu, (_, name: string) => env.variables[name] ?? '');
   return resolve(plain.replace(/^~(?=\/|$)/u, env.home));
@@ -278,10 +250,7 @@ interface ConfigFile {
   readonly includeFolder: string;
 }
 
-/**
- * Whether an ssh_config, with all included files, keeps every relevant setting at its default, so that `ssh -G` is not
- * needed. True for a missing file, false for an unreadable one.
- */
+/** Whether an ssh_config with its includes changes no relevant setting, so that `ssh -G` is not needed. */
 export async function isPlainConfig({ file, includeFolder }: ConfigFile, depth = 0): Promise<boolean> {
   const text = await readIfThere(file).catch(() => 'unreadable');
   if (text === undefined) return true;
@@ -345,12 +314,8 @@ export async function askSsh(question: SshQuestion, ssh: SshCommand): Promise<Ss
   if (config !== undefined) return config;
   const said =
     quoteNodeText(answer.stderr.trim()) || answer.error?.message.trim() || 'the output lacks host name, port or user';
-  throw new FleetError([
-    diagnose('ssh/config-unreadable', {
-      detail: `ssh ${args.join(' ')}: ${said}`,
-      subject: nodeSubject(question.label),
-    }),
-  ]);
+  const detail = `ssh ${args.join(' ')}: ${said}`;
+  throw failure('ssh/config-unreadable', { detail, subject: nodeSubject(question.label) });
 }
 /** The output of `ssh -G` for one address, as far as the built-in client needs it. Paths may start with `~`. */
 export interface SshConfig extends Pick<Target, 'port' | 'user' | 'identityFiles' | 'hostKeyAlias'> {
@@ -364,9 +329,7 @@ export interface SshConfig extends Pick<Target, 'port' | 'user' | 'identityFiles
   readonly revokedHostKeys?: string;
 }
 
-/**
- * Splits a list of paths. `ssh -G` prints them without quotes, so a space separates two paths only before `/` or `~`.
- */
+/** Splits the paths of `ssh -G`, which have no quotes: a space separates two of them only before `/` or `~`. */
 const splitPaths = (value: string): readonly string[] =>
   value === 'none' ? [] : value.split(/ (?=[/~])/u).filter((path) => path !== '');
 

@@ -14,9 +14,7 @@ import {
   unknownExit,
 } from './remote.ts';
 
-/**
- * sshd allows ten sessions per connection (MaxSessions). A limit of eight leaves room for other multiplexed sessions.
- */
+/** sshd allows ten sessions per connection (MaxSessions); eight leaves room for other multiplexed ones. */
 const maxChannels = 8;
 /**
  * Pauses before a refused channel is requested again. sshd counts a session until it has reaped the session's process,
@@ -116,16 +114,12 @@ export class SshRemote implements Remote {
     setTimeout(() => this.#socket.destroy(), lingerMs).unref();
   }
 
-  /**
-   * Resolves when this command has a channel, or when the connection is lost. A refused command is first in the queue.
-   */
+  /** Resolves when the command has a channel or the connection is lost. A refused command is first in the queue. */
   #channel(isRefused: boolean): Promise<void> {
     return new Promise((go) => (isRefused ? this.#waiting.unshift(go) : this.#waiting.push(go)));
   }
 
-  /**
-   * Frees a channel. Returns true if the node refused the channel, but may accept the command later; then nothing ran.
-   */
+  /** Frees a channel. True if the node refused it but may accept the command later; then nothing ran. */
   #free(running: RunningCommand, isRefused: boolean): boolean {
     this.#running.delete(running);
     this.#open -= 1;
@@ -158,10 +152,7 @@ export class SshRemote implements Remote {
     }, pauseMs).unref();
   }
 
-  /**
-   * Drops the connection if all channels are blocked by commands that exceeded their limits, because nothing can run on
-   * it anymore.
-   */
+  /** Drops the connection if commands beyond their limits block all channels: nothing can run on it. */
   #dropIfBlocked(): void {
     const blocked = [...this.#running].filter((running) => running.isAbandoned());
     if (blocked.length >= Math.max(1, this.#limit))
@@ -329,10 +320,7 @@ function createOutput(maxBytes: number) {
 
 const firstBytes = 4096;
 
-/**
- * Collects output in one growing buffer, regardless of packet sizes. The buffer uses at most twice the memory of its
- * content.
- */
+/** Collects output in one growing buffer, which takes at most twice the memory of its content. */
 export function createSink() {
   let bytes = Buffer.alloc(0);
   let used = 0;
@@ -359,10 +347,7 @@ interface FeedHooks {
   readonly broken: () => void;
 }
 
-/**
- * Sends a command its standard input and closes the stream. Pieces are read one at a time, as fast as the node accepts
- * them, and not after the command has exited.
- */
+/** Sends a command its input, piece by piece as fast as the node accepts it, until the command exits. */
 export function feedInput(channel: ClientChannel, input: ExecLimits['stdin'], hooks: FeedHooks): void {
   if (input === undefined) channel.end();
   else if (input instanceof Uint8Array) channel.end(Buffer.from(input));

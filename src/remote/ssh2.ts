@@ -64,10 +64,7 @@ export type HostKeyAlgorithm = (typeof hostKeyAlgorithms)[number];
 
 const keyTypeOf = (algorithm: string): string => (algorithm.startsWith('rsa-sha2-') ? 'ssh-rsa' : algorithm);
 
-/**
- * The same algorithms, with known key types first. Otherwise a node that is known only by its ECDSA key would show its
- * Ed25519 key, which would look like an intruder's key (k0sctl #813).
- */
+/** Known key types first: a node known by its ECDSA key must not show an Ed25519 key, like an intruder (k0sctl #813) */
 export function orderHostKeyAlgorithms(knownTypes: readonly string[]): readonly HostKeyAlgorithm[] {
   const isKnown = (algorithm: string): boolean => knownTypes.includes(keyTypeOf(algorithm));
   return [...hostKeyAlgorithms.filter(isKnown), ...hostKeyAlgorithms.filter((one) => !isKnown(one))];

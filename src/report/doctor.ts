@@ -174,10 +174,7 @@ function verdictText({ desired, observation, troubles }: DoctorInput): string {
   return `${countText(causes)}.${rackText(hands, causes.length)}${unseen}`;
 }
 
-/**
- * The problems in repair order, each with its cause, one action, the evidence, and everything that it blocks. Text from
- * nodes is escaped; ends with a line break.
- */
+/** The problems in repair order: cause, action, evidence, and what they block. Node text is escaped. */
 export function doctorText(input: DoctorInput, page: Page): string {
   const about = `${counted(input.desired.nodes.length, 'node')}, ${counted(input.desired.thunderbolt.links.length, 'link')}`;
   return pageText([

@@ -56,10 +56,7 @@ function oneFact(name: FactName, facts: Facts, width: number, page: Page): reado
 const isUnreached = (facts: Facts): boolean =>
   Object.values(facts).every((fact) => fact.kind === 'unknown' && fact.reason === 'unreachable');
 
-/**
- * Each node's facts in readable units, one line each if possible; unknown facts show the reason. Text from nodes is
- * escaped. Ends with a line break; empty if there is no node to show.
- */
+/** Each node's facts in readable units, or why they are unknown. Text from nodes is escaped. */
 export function factsText({ observation, order, names }: FactsInput, page: Page): string {
   const width = Math.max(0, ...names.map((name) => name.length));
   const blocks = order.flatMap((node) => {

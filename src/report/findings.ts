@@ -50,10 +50,7 @@ function paragraphs({ details, of }: MergedFinding): readonly Prose[] {
   return [isLabelled(detail) ? detail : prose`${about}: ${detail}`];
 }
 
-/**
- * Escapes each line of a text separately, for example a known and a seen host key. A line that begins with two blanks
- * is for copying and is never broken.
- */
+/** Escapes each line of a text separately. A line that begins with two blanks is for copying and never broken. */
 export function hangLines(first: string, text: Prose, page: Page): readonly string[] {
   const indent = ' '.repeat(columnsOf(first));
   return proseText(text, page, firmSpace)
@@ -130,10 +127,7 @@ function mergeOne([first, same]: readonly [Diagnostic, readonly Diagnostic[]]): 
   };
 }
 
-/**
- * Sorts findings by severity and merges those that one action fixes. The same problem on four nodes becomes one finding
- * with four subjects.
- */
+/** Sorts findings by severity and merges those with one action: one problem on four nodes has four subjects. */
 export function mergeFindings(findings: readonly Diagnostic[]): readonly MergedFinding[] {
   const groups = alike(findings, (one) => [one.severity, one.code, patternOf(one, one.hint)].join('\n'));
   const merged = groups.map(mergeOne);

@@ -227,10 +227,7 @@ interface CommandContext extends Pick<SecretContext, 'env' | 'folder' | 'signal'
 
 const patienceMs = 30_000;
 
-/**
- * Returns a program's stdout. The program gets no input, no shell parses its arguments, and none of its output is
- * shown. To see why a program failed, users run it manually.
- */
+/** Returns a program's stdout. No shell, no input, and its output is never shown; to debug it, users run it. */
 export function runSecretCommand(
   { argv, hidden = [] }: Extract<SecretSource, { kind: 'command' }>,
   context: CommandContext,

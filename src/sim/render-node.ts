@@ -19,9 +19,7 @@ const failingCalls = ({ ailments }: MacState): readonly string[] => [
   ...(ailments.refusesQueuePairs ? ['rtr 16\n'] : []),
 ];
 
-/**
- * All files of this node that depend on the fleet, sorted by path; the host removes files that are no longer listed.
- */
+/** All files of this node that depend on the fleet, sorted by path; the host removes those not listed anymore. */
 export function nodeFiles(fleet: SimulatedFleet, node: string): readonly NodeFile[] {
   const mac = macBehind(fleet, node);
   if (mac === undefined) return [];
@@ -131,10 +129,7 @@ const rdmaCablesText = ({ fleet, mac }: ToolView): string =>
     })
     .join('');
 
-/**
- * The sh line that sends a tool's arguments to the simulator and prints its answer. It needs `$r`, the root that the
- * tool derived from its own path.
- */
+/** The sh line that sends a tool's arguments to the simulator, and prints its answer. `$r` is the node's root. */
 const askSimulator = 'exec "$r/.sim/ask" "$PWD" "${0#"$r"}" "$@"';
 
 /**

@@ -101,10 +101,7 @@ function smallPool({ thunderbolt: { pool, links } }: DesiredFleet): readonly Dia
   return [diagnose('sim/pool-too-small', { detail: `${pool.address}/${pool.prefixLength} ${size}.` })];
 }
 
-/**
- * Each link uses its declared network or, without one, the n-th /30 of the pool. The end whose text sorts first has the
- * lower address.
- */
+/** Each link uses its declared network or the n-th /30 of the pool. The end that sorts first has the lower address. */
 function fixed({ thunderbolt }: DesiredFleet, node: DesiredNode): ReadonlyMap<number, InterfaceAddress> {
   const addresses = new Map<number, InterfaceAddress>();
   const { pool, links, networks } = thunderbolt;
@@ -206,10 +203,7 @@ const newDomains = ({ macos, system }: DesiredFleet, { user }: DesiredNode): Mac
   [timeMachineDomain]: {},
 });
 
-/**
- * While the bridge exists, macOS has one service for the bridge and none for the receptacles. Without the bridge, each
- * receptacle has a service.
- */
+/** macOS has one service for the bridge while it exists, otherwise one for each receptacle. */
 function newPreferences({ seed, node, desired, model, addresses }: NewMac, ports: readonly PortState[]): PlistDict {
   const isBridged = desired.thunderbolt.bridge === 'keep';
   const hardwareUuid = seededUuid([seed, node.name, 'hardware']);
@@ -251,10 +245,7 @@ function newReceptacles({ seed, node, model }: NewMac): readonly ReceptacleState
   });
 }
 
-/**
- * A self-assigned address (169.254.1.0 to 169.254.254.255, RFC 3927). Only addresses with the maximum text length are
- * used, so that lines wrap in the same way on every rack.
- */
+/** A self-assigned address (RFC 3927), always of maximum length, so that lines wrap in the same way on every rack. */
 const selfAssigned = (words: SeedWords): string =>
   `169.254.${seededInteger([...words, 'self-assigned'], 100, 254)}.${seededInteger([...words, 'self-assigned-low'], 100, 254)}`;
 
@@ -296,10 +287,7 @@ function strangeReceptacle(receptacle: ReceptacleState, words: SeedWords): Recep
   };
 }
 
-/**
- * A Mac of the same model that is not in the file. RDMA is off, and the receptacles have no network service. All values
- * are derived from the given Mac and the number.
- */
+/** A Mac of the same model that is not in the file, with RDMA off and no network service, derived from `mac`. */
 export function strangerLike(mac: MacState, index: number): MacState {
   const words = [mac.hardwareUuid, 'stranger', index] as const;
   const hardwareUuid = seededUuid([...words, 'hardware']);

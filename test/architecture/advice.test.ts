@@ -56,7 +56,7 @@ describe('suggested commands', () => {
   const sources = filesBelow('src').filter((path) => path.endsWith('.ts') && !path.includes('.generated.'));
   const written = sources.flatMap(writtenCommands);
 
-  it('have the traits of the command line, such as whether they reach nodes', () => {
+  it('agree with the command line on which commands contact nodes', () => {
     const known = Object.fromEntries(commandVerbs.map((verb) => [verb, traitsOf(verb).reachesNodes === true]));
     const shown = verbs.filter(({ name }) => name !== 'sim serve');
     expect(known).toEqual(Object.fromEntries(shown.map(({ name, uses }) => [name, uses.includes('reach')])));

@@ -33,7 +33,7 @@ describe.each(Object.entries(ciSteps))('examples/ci/%s.yml', (_, steps) => {
     ]);
   });
 
-  it('contains no meshwright command that this test overlooks', () => {
+  it('contains only meshwright commands that this test finds', () => {
     const found = steps.flatMap(({ script }) => meshwrightLines(script)).length;
     const named = steps.flatMap(({ script }) => script.match(/\bmeshwright (?!commit)[a-z]/g) ?? []).length;
     expect(named).toBe(found);
@@ -49,7 +49,7 @@ describe('an action in a workflow', () => {
 });
 
 describe('a release', () => {
-  it('attaches an SBOM, and attests the package and the SBOM first', () => {
+  it('attests the package and its SBOM before it publishes them', () => {
     const { jobs } = parse(textOf('.github/workflows/release.yml'));
     const steps: readonly { readonly uses?: string; readonly run?: string; readonly with?: unknown }[] =
       jobs.package.steps;
@@ -86,7 +86,7 @@ describe('docs/ci.md', () => {
 });
 
 describe('examples/ci/rollout.yaml', () => {
-  it('reads the same in YAML 1.1', () => {
+  it('has the same meaning in YAML 1.1 as in YAML 1.2', () => {
     const text = textOf('examples/ci/rollout.yaml');
     expect(parse(text, { version: '1.1', merge: true })).toEqual(parse(text));
   });

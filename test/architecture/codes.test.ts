@@ -52,7 +52,7 @@ describe('diagnostic codes', () => {
     expect(names.filter((name) => !documented.includes(`\`${name}\``))).toEqual([]);
   });
 
-  it('are all used in the product', () => {
+  it('are all used in product code', () => {
     expect(names.filter((name) => !isMade(name))).toEqual([]);
   });
 

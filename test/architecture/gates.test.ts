@@ -39,7 +39,7 @@ describe('the time limits of the CI gates', () => {
     expect(ci.reduce((sum, { minutes }) => sum + minutes, 0)).toBeLessThan(totalMinutes);
   });
 
-  it('match CONTRIBUTING.md, as does the CPU time of CI', () => {
+  it("match CONTRIBUTING.md, as does CI's CPU time", () => {
     const shown = textOf('CONTRIBUTING.md').replaceAll('\n', ' ');
     expect(shown).toContain(
       `may need ${bars.cpuMinutes} CPU minutes on two cores, and its limits add up to less than ${totalMinutes} minutes`,
@@ -58,19 +58,19 @@ describe('a gate', () => {
        console.log(isGreen, cpuSeconds > 0.2);`,
     ]);
 
-  it.runIf(canGroup)('stops the processes that it left running, and counts their CPU time', () => {
+  it.runIf(canGroup)('stops processes left running by its command, and counts their CPU time', () => {
     const left = 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done; echo >"$0"; exec sleep 3600';
     const command = `p=$(mktemp -u) && mkfifo "$p"; setsid bash -c '${left}' "$p" & read -r _ <"$p"; rm "$p"`;
     expect(run({ name: 'leaves', command, minutes: 1 })).toMatch(/^left behind, ended: .*sleep 3600\ntrue true\n$/);
   });
 
-  it("is stopped at its time limit, together with its shell's processes", () => {
+  it("is killed when it times out, along with its shell's processes", () => {
     expect(run({ name: 'hangs', command: 'sleep 3600 | sleep 3600', minutes: 0.01 })).toMatch(
       /^gate hangs: not done after 0.01 minutes\n(?:.*\n)*false /,
     );
   });
 
-  it('is asked to stop at its time limit, but not killed, if it installs something', () => {
+  it('is asked to stop, but never killed, if it times out during an installation', () => {
     const command = `bash -c 'trap "echo asked" TERM; sleep 3; echo complete'`;
     expect(run({ name: 'installs', command, minutes: 0.01, isInstallation: true })).toMatch(
       /^gate installs: not done .*\nasked\ncomplete\ntrue /,
@@ -83,7 +83,7 @@ describe('a gate', () => {
 });
 
 describe('the result counts', () => {
-  it('include a failure for each failed test, unloadable file and unreadable result', () => {
+  it('count every failed test, unloadable file and unreadable result as a failure', () => {
     const folder = mkdtempSync(join(tmpdir(), 'meshwright-results-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const test = (title: string, status: string) => ({
@@ -121,7 +121,7 @@ describe('the slow tests of a commit', () => {
   const chosenAt = (position: number, changed: readonly string[] = []) =>
     filesForCi(files, { position, rows, changedSince: () => changed });
 
-  it('are split into four parts, which take turns', () => {
+  it('are split into four parts, one of which runs at each commit', () => {
     const parts = [0, 1, 2, 3].map((position) => chosenAt(position));
     expect([...new Set(parts.flat())].toSorted()).toEqual(files);
     const always = files.filter((path) => parts.every((part) => part.includes(path)));
@@ -130,7 +130,7 @@ describe('the slow tests of a commit', () => {
     expect(Math.max(...parts.map(({ length }) => length))).toBeLessThan(files.length / 3);
   });
 
-  it('include those whose own file or nearest source changed since their part last ran at night', () => {
+  it('include a test if the test or its nearest source has changed since the last nightly run', () => {
     const other = chosenAt(1).filter((path) => !chosenAt(0).includes(path));
     expect(chosenAt(0, other.slice(0, 2))).toEqual(expect.arrayContaining(other.slice(0, 2)));
     expect(chosenAt(0, ['src/none.ts'])).toEqual(chosenAt(0));
@@ -154,7 +154,7 @@ describe('the last nightly runs', () => {
   const findings = (age?: number) =>
     ['kills', 'soak', 'scripts'].map((part) => nightFinding(part, rows, () => age)?.isFailure);
 
-  it('pass below 400 commits, warn from 400 and fail from 1,000', () => {
+  it('pass if they are fewer than 400 commits old, warn from 400 on and fail from 1,000 on', () => {
     expect([0, 399, 400, 999, 1_000].map((age) => findings(age)[0])).toEqual([
       undefined,
       undefined,
@@ -164,7 +164,7 @@ describe('the last nightly runs', () => {
     ]);
   });
 
-  it('fail if they failed or are missing, but only warn in a clone without their commit', () => {
+  it('count as failures if they failed or are missing, but only warn if the clone lacks their commit', () => {
     expect(findings()).toEqual([false, true, true]);
   });
 });
@@ -176,7 +176,7 @@ describe('a sample', () => {
     ['few', 47, [2, 3]],
     ['share', 7, [14, 15]],
     ['whole', 1, [100]],
-  ] as const)('covers every case after a full round of positions, at depth %s', (depth, slices, sizes) => {
+  ] as const)('covers every case after every position has had its turn, at depth %s', (depth, slices, sizes) => {
     const tried = Array.from({ length: slices }, (_, at) =>
       casesAt(list, { few: 2, oneIn: 8 }, { depth, position: 1_000 + at }),
     );
@@ -185,7 +185,7 @@ describe('a sample', () => {
   });
 
   it.each([2, 3, 4])(
-    'that runs one case in %i covers every case in a file that runs at every fourth commit',
+    'covers every case, even if it takes one case in %i and its file runs only at every fourth commit',
     (oneIn) => {
       const tried = [0, 1, 2].flatMap((round) =>
         casesAt(list, { few: 1, oneIn }, { depth: 'share', position: 1_002 + 4 * round }),
@@ -200,13 +200,13 @@ describe('the workflows', () => {
   const stepsOf = (job: { steps: readonly { run?: string }[] }): readonly string[] =>
     job.steps.flatMap(({ run }) => run ?? []);
 
-  it('run every gate on every change with enough time', () => {
+  it('run every gate on every change, with a long enough timeout', () => {
     const { gates } = workflow('check').jobs;
     expect(stepsOf(gates)).toEqual(['sudo -E env "PATH=$PATH" .ci/run']);
     expect(gates['timeout-minutes']).toBeGreaterThanOrEqual(totalMinutes);
   });
 
-  it('fetch the whole history, because the samples depend on it', () => {
+  it('fetch the full Git history, because the samples depend on it', () => {
     const steps = [workflow('check'), workflow('nightly')].flatMap(({ jobs }) =>
       Object.values<{ steps: readonly { uses?: string; with?: object }[] }>(jobs).flatMap((job) => job.steps),
     );
@@ -214,7 +214,7 @@ describe('the workflows', () => {
     expect(checkouts.map((step) => step.with)).toEqual(checkouts.map(() => ({ 'fetch-depth': 0 })));
   });
 
-  it("run every node script test with a Mac's shell", () => {
+  it('run all node script tests with the shell that macOS uses', () => {
     expect(stepsOf(workflow('check').jobs.tests)).toContain('npm run test:shells');
   });
 
@@ -226,7 +226,7 @@ describe('the workflows', () => {
 });
 
 describe('a test', () => {
-  it('has no time limit below the global one, and no wait that ends much earlier', () => {
+  it('has no timeout below the global timeout, and no wait much shorter than the global timeout', () => {
     const sources = filesBelow('test').filter((path) => path.endsWith('.ts'));
     expect(sources.flatMap((path) => shortLimitsIn(path, textOf(path)))).toEqual([]);
   });
@@ -244,7 +244,7 @@ describe('a test', () => {
     'const patienceMs = 60_000; const end = Date.now() + patienceMs;',
     'for (let tries = 0; tries < 200 && !isThere(); tries += 1) await pause(20);',
     'for (let tries = 0; tries < 9; tries += 1) await new Promise((next) => setTimeout(next, 50));',
-  ])('is found if it gives up early: %s', (text) => {
+  ])('is reported if it gives up too early: %s', (text) => {
     expect(shortLimitsIn('example.test.ts', text)).toHaveLength(1);
   });
 

@@ -90,7 +90,7 @@ const planted: readonly (readonly [file: string, text: string, rule?: string])[]
 ];
 
 describe('the import rules', () => {
-  it('cover every file in src, and no file violates them', () => {
+  it('cover every file in src, and no file violates an import rule', () => {
     const { modules, summary } = cruise(root);
     const seen = modules.map((one) => one.source).filter((source) => source.startsWith('src/'));
     expect(seen.sort()).toEqual(filesBelow('src').filter((path) => path.endsWith('.ts')));
@@ -102,7 +102,7 @@ describe('the import rules', () => {
     expect([...folders].filter((folder) => table.layers[folder] === undefined)).toEqual([]);
   });
 
-  it('assign every file in node, rack and engine to exactly one part, and leave no part without files', () => {
+  it('assign every file in node, rack and engine to exactly one part, and leave no part empty', () => {
     const paths = filesBelow('src').filter((path) => path.endsWith('.ts'));
     const parts = Object.keys(table.parts);
     const isOf = (part: string, path: string): boolean => new RegExp(table.filesOf([part])).test(path);

@@ -38,7 +38,7 @@ it.each([
   ['element-dropped', 'f([a, b,]);', ['f([b,]);', 'f([a]);']],
   ['property-dropped', 'f({ a, ...b });', ['f({ ...b });', 'f({ a });']],
   ['anchor-dropped', 'f(/^a$/u);', ['f(/a$/u);', 'f(/^a/u);']],
-])('%s changes %s of TypeScript', (operator, text, expected) => {
+])('%s changes %s in TypeScript', (operator, text, expected) => {
   expect(made(operator, 'plain.ts', text)).toEqual(expected);
 });
 
@@ -66,7 +66,7 @@ it.each([
   ['shell-else-dropped', 'if a; then\n  b\nelse\n  c\nfi', 'if a; then\n  b\nfi'],
   ['shell-case-dropped', 'case $x in (a) b ;; (*) c ;; esac', 'case $x in (*) c ;; esac'],
   ['shell-loop-left', 'while a; do break; done', 'while a; do continue; done'],
-])('%s changes %s of a node script, but no comment', (operator, text, expected) => {
+])('%s changes %s in a node script, but not in a comment', (operator, text, expected) => {
   const comment = `# ${text.replaceAll('\n', '\n# ')}\n`;
   const script = (one: string) => `# Prints: nothing\nfirst() {\n${comment}${one}\n}\n`;
   expect(made(operator, 'sample.sh', script(text))).toContain(script(expected));
@@ -76,13 +76,13 @@ it.each([
   expect(made(operator, 'plain.ts', code(text))).toEqual([]);
 });
 
-it('drawn files follow from the seed', () => {
+it('the seed determines which files are drawn for mutation', () => {
   const [first, again, other] = ['1', '1', '2'].map((seed) => drawnFiles(seed, ['a', 'b', 'c', 'd'], () => 1));
   expect([again, [...other].sort()]).toEqual([first, ['a', 'b', 'c', 'd']]);
   expect(other).not.toEqual(first);
 });
 
-it('a report does not score mutants that a person marked as equivalent, which needs a reason', () => {
+it('a mutation report excludes equivalent mutants from the score, and requires a reason for each', () => {
   const path = join(mkdtempSync(join(tmpdir(), 'meshwright-mutate-')), 'results.jsonl');
   onTestFinished(() => rmSync(dirname(path), { recursive: true }));
   const stored = (reason: string) => {

@@ -34,7 +34,7 @@ const places = [
   'CHANGELOG.md',
 ];
 
-it('sources and pages contain no banned expression and no older name', () => {
+it('sources and pages contain no banned expressions or outdated names', () => {
   const files = execFileSync('git', ['ls-files', ...places], { cwd: root, encoding: 'utf8' })
     .trim()
     .split('\n');

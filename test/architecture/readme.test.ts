@@ -180,7 +180,7 @@ function unclaimed(sentence: string): string {
 const joints = /^(?:Setup|RDMA|Cables|Power|and|On your rack)?$/;
 
 describe('README.md', () => {
-  it.each(Object.keys(claims))('makes only claims that hold: %s', (claim) => {
+  it.each(Object.keys(claims))('makes only true claims: %s', (claim) => {
     expect(prose).toContain(claim);
     claims[claim]?.();
   });

@@ -195,7 +195,7 @@ inTurn(0, 2)('history', () => {
 });
 
 inTurn(0, 2)('a lease', () => {
-  it('is shown during its run, and can be released after that run was killed', async () => {
+  it('is listed while its run is active, and can be released after the run is killed', async () => {
     place.write('cluster.yaml', fileText(pairFile()));
     const words = ['apply', '--sim', '--yes', '--allow', 'interrupt'];
     const child = start(place, words);

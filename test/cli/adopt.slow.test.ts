@@ -90,7 +90,7 @@ const stateOf = (path: string) => {
 const { place } = pairPlace(file);
 
 describe('models of other software', () => {
-  it('serve after one apply, from a source that does not exist', async () => {
+  it('are served after one apply, although their declared source does not exist', async () => {
     originals = names.map(store);
     const before = originals.map(stateOf);
     const applied = await run('apply', '--yes', '--json');
@@ -102,7 +102,7 @@ describe('models of other software', () => {
     expect((await run('plan', '--detailed-exitcode')).code).toBe(0);
   });
 
-  it('are needed no longer once apply has taken them', async () => {
+  it('are no longer needed once apply has adopted them', async () => {
     for (const path of originals) rmSync(path);
     expect((await run('plan', '--detailed-exitcode')).code).toBe(0);
     expect((await run('models', 'verify', '--full')).code).toBe(0);

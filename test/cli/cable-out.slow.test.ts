@@ -5,7 +5,7 @@ const { run } = driverPlace('exo', 'rdma');
 
 const ask = async () => (await run('ask', 'chat', 'Hello', '--sim', '--deadline', '5s')).code;
 
-it('an exo mesh gives no answer without its cable, and doctor names the cable and the restart to do afterwards', async () => {
+it('if an exo mesh loses a cable, doctor suggests connecting the cable and then restarting the mesh', async () => {
   expect((await run('apply', '--sim', '--yes', '--allow', 'interrupt')).code).toBe(0);
   expect(await ask()).toBe(0);
   await run('sim', 'fault', 'cable-missing', 'studio-1:4');

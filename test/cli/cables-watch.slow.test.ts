@@ -28,7 +28,7 @@ const watchIn = (where: Place, ...words: string[]): Talking => listenTo(where, [
 const watch = (...words: string[]): Talking => watchIn(place, ...words);
 
 describe('cables --watch', () => {
-  it('exits with 0 immediately if all cables match the file', async () => {
+  it('exits immediately with 0 if all cables match the file', async () => {
     const ran = await run('cables', '--sim', '--watch');
     expect(ran).toMatchObject({ code: 0, stdout: 'All 6 links match the file.\n', stderr: '' });
   });

@@ -341,7 +341,7 @@ describe('each secret', () => {
     expect([...shown, ...searchText(received.join('\n'), 'the commands', secrets)]).toEqual([]);
   });
 
-  it("appears in no process's arguments, and in the environment only as the operator's variable", () => {
+  it("never appears in arguments, and appears in the environment only as the operator's variable", () => {
     const { argv, environment } = stopWatch();
     const spawned = readSpawnNotes(noted);
     const words = [...argv, ...spawned.map((one) => one.argv.join(' '))];

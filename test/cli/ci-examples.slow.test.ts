@@ -65,14 +65,14 @@ describe('examples/ci/github.yml on a simulated rack', () => {
     expect((await runJob('github', 'drift'))[0]).toBe(0);
   });
 
-  it('refuses the plan if the rack has changed in the meantime', async () => {
+  it('refuses a saved plan if the rack has changed since the plan was made', async () => {
     await meshwright(place, ['sim', 'fault', 'power-wrong', 'studio-1']);
     expect((await runJob('github', 'apply'))[1]).toBe(5);
   });
 });
 
 describe('examples/ci/gitlab.yml on a simulated rack', () => {
-  it('plans, applies the plan, and then finds no drift', async () => {
+  it('makes a plan, applies it, and then finds no drift', async () => {
     for (const name of ['plan.json', 'plan.txt']) rmSync(join(place.folder, name));
     expect(await runJob('gitlab', 'drift')).toEqual([2]);
     expect(await runJob('gitlab', 'plan')).toEqual([0, 0, 0, 0]);

@@ -60,7 +60,7 @@ describe("the command's code cache", () => {
     expect(run().status).toBe(0);
   });
 
-  it.runIf(process.getuid?.() === 0)("is never written by root to another account's package", () => {
+  it.runIf(process.getuid?.() === 0)('is not written when root runs a package that belongs to another account', () => {
     const { cli, run } = installed();
     chownSync(cli, 65534, 65534);
     expect(run().status).toBe(0);

@@ -22,7 +22,7 @@ async function expectWhole(): Promise<void> {
 }
 
 describe('a Mac that panics', () => {
-  it('restarts by itself, shows its stopped rank in status, and serves again after apply', async () => {
+  it('restarts on its own; status shows its stopped rank, and apply makes it serve again', async () => {
     await run('sim', 'fault', 'crash', 'studio-4');
     await keepersAtRest(place);
     const seen = await run('status', '--sim');

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => endPlace(place));
 
 describe('a simulated rack without the archives named in its file', () => {
-  it('serves with doubles of llama.cpp and Node, which commands list', async () => {
+  it('serves with doubles of llama.cpp and Node, and commands list them', async () => {
     const applied = await run('apply', '--sim', '--yes');
     expect([applied.code, applied.stderr]).toEqual([
       0,
@@ -34,7 +34,7 @@ describe('a simulated rack without the archives named in its file', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining('No drift')]);
   });
 
-  it('lists each double once when it starts from scratch', async () => {
+  it('lists each double once when the rack starts from scratch', async () => {
     const up = await run('sim', 'up', '--fresh');
     expect([up.code, up.stderr.match(/double of [\w.]+/g)]).toEqual([0, ['double of llama.cpp', 'double of Node']]);
   });

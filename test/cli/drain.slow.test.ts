@@ -43,7 +43,7 @@ describe('drain', () => {
     expect((await run('doctor')).stdout).not.toContain('503');
   });
 
-  it('reports if an apply is needed first, or if the Mac is unreachable', async () => {
+  it('reports that apply must run first, or that the Mac is unreachable', async () => {
     place.write('cluster.yaml', fileText(file(8_090)));
     const moved = await run('drain', 'chat', '--yes');
     expect([moved.code, moved.stderr]).toEqual([3, '']);

@@ -59,7 +59,7 @@ describe('enroll', () => {
     expect(schemaCheck('enroll')(document)).toEqual([]);
   });
 
-  it('reports sudo as unknown if its output is not recognized', async () => {
+  it('reports the sudo state as unknown if the output of sudo is not recognized', async () => {
     const ran = await enroll(sudoPrints('sh: /usr/bin/sudo: not found\n', 127));
     expect(ran.code).toBe(3);
     await expectGolden('enroll-sudo-unknown', place, [ran]);

@@ -9,7 +9,7 @@ const chat = async () =>
   (json(await run('status', '--sim', '--json')) as { placements: Readonly<Record<string, object>> }).placements['chat'];
 
 describe('a llama.cpp mesh whose next RDMA connection fails', () => {
-  it('continues over TCP, and status and doctor show this with the line that explains it', async () => {
+  it('continues over TCP, and doctor quotes the log line with the cause', async () => {
     expect((await run('apply', '--sim', '--yes', '--allow', 'interrupt')).code).toBe(0);
     expect(await chat()).toMatchObject({ state: 'serving', seenTransport: 'rdma' });
     expect((await run('sim', 'fault', 'falls-back', 'studio-4')).code).toBe(0);
@@ -24,11 +24,11 @@ describe('a llama.cpp mesh whose next RDMA connection fails', () => {
     );
   });
 
-  it('answers nevertheless', async () => {
+  it('still answers requests', async () => {
     expect((await run('ask', 'chat', 'Hello', '--sim', '--deadline', '10s')).code).toBe(0);
   });
 
-  it('uses RDMA again after that Mac is rebooted', async () => {
+  it('uses RDMA again after the affected Mac is rebooted', async () => {
     expect((await run('reboot', 'studio-4', '--sim', '--yes')).code).toBe(0);
     expect((await run('apply', '--sim', '--yes', '--allow', 'interrupt')).code).toBe(0);
     expect(await chat()).toMatchObject({ state: 'serving', seenTransport: 'rdma' });
@@ -39,7 +39,7 @@ const others = sampleOf(['mlx', 'exo', 'command'] as const, { few: 1, oneIn: 3 }
 describe.each(others)('a %s mesh whose next RDMA connection fails', (driver) => {
   const other = driverPlace(driver, 'rdma');
 
-  it('does not fall back: its start fails and names the connection', async () => {
+  it('does not continue over TCP: its start fails, and the error names the connection', async () => {
     expect(await other.run('apply', '--sim', '--yes', '--allow', 'interrupt')).toMatchObject({ code: 0 });
     await other.run('sim', 'fault', 'falls-back', 'studio-4');
     const ran = await other.run('restart', 'chat', '--sim', '--yes');

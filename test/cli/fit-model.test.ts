@@ -128,7 +128,7 @@ describe('fit MODEL', () => {
     await expectGolden('fit-model', place, rans.map(steady));
   });
 
-  it('calculates known models by name, from published sizes', async () => {
+  it('checks known models by name, using published sizes', async () => {
     const elsewhere = makePlace();
     const ask = (...words: string[]) => meshwrightHere(elsewhere, ['fit', ...words]);
     const rans = [
@@ -159,7 +159,7 @@ describe('fit MODEL', () => {
     });
   });
 
-  it('prefers a model in the file, or a folder, to a known model of the same name', async () => {
+  it('prefers a model in the file, or in a folder, to a known model of the same name', async () => {
     writeCluster(61e9, (text) => text.replaceAll('tiny', 'kimi-k2'));
     const ran = await run('fit', 'kimi-k2', '--on', 'studio-1', '--json');
     expect(json(ran)).not.toHaveProperty('published');
@@ -211,7 +211,7 @@ describe('fit MODEL', () => {
     });
   });
 
-  it('includes the other placements on the nodes when it checks a model in the file', async () => {
+  it('takes the other placements on the nodes into account when it checks a model in the file', async () => {
     writeCluster(61 * 5e9, (text) =>
       `${text}  second:\n    model: other\n    runtime: reference\n    nodes: [studio-1]\n    transport: tcp\n    context: 4k\n    endpoint: { port: 8081 }\n`.replace(
         'models:\n',

@@ -21,7 +21,7 @@ describe('fit --mesh', () => {
     await expectGolden('fit', place, rans);
   });
 
-  it('accepts several Macs as one argument, as several, or as a repeated option', async () => {
+  it('accepts several Macs as one argument, several arguments or a repeated option', async () => {
     const forms = [
       ['--mesh', '3xMac15,14', '2xMac16,11'],
       ['--mesh', '3xMac15,14+2xMac16,11'],

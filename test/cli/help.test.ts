@@ -87,7 +87,7 @@ describe('an invalid command line', () => {
     await expectGolden('usage-errors', place, rans);
   });
 
-  it('prints the help to standard error if it names no command', async () => {
+  it('prints help to standard error if no command is given', async () => {
     const [none, help, family] = await Promise.all([meshwright(place, []), run('--help'), run('sim')]);
     expect(none).toMatchObject({ code: 64, stdout: '', stderr: help.stdout });
     expect(family).toMatchObject({ code: 64, stdout: '' });

@@ -127,14 +127,14 @@ describe("a stranger's cluster file in CI", () => {
     },
   );
 
-  it.each(named)('is not read and contacts no server for one of its models: %s %s %s', async (...words) => {
+  it.each(named)('is refused before its sources are read or its servers contacted: %s %s %s', async (...words) => {
     const typed = words.filter((word) => word !== undefined);
     const { code, stdout, stderr } = await meshwrightHere(place, [...typed, '--json'], { env });
     expect([code === 0, connections, isRead()], stdout + stderr).toEqual([false, 0, false]);
     expect(stdout + stderr).not.toMatch(/SALT|other people/);
   });
 
-  it('reveals nothing of a file that it links to, and names that file', async () => {
+  it("is refused if it is a symbolic link, and the error shows none of the target's contents", async () => {
     symlinkSync(bait, join(place.folder, 'link.yaml'));
     const { code, stderr, stdout } = await meshwrightHere(place, ['validate', 'link.yaml'], { env });
     expect([code, stderr + stdout]).toEqual([65, expect.stringMatching(/link\.yaml is a link to\s+\S+bait/)]);

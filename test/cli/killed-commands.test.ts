@@ -10,7 +10,7 @@ const spared: Readonly<Record<string, readonly string[]>> = {
   'runs a program of the user': ['exec'],
 };
 
-it('the list of killed commands names every command that changes nodes', () => {
+it('the kill tests list every command that changes nodes', () => {
   const names = verbs.map(({ name }) => name);
   const killed = killedCommands.map(({ name }) => name.replace(/ --.*$/, ''));
   const listed = [...killed, ...Object.values(spared).flat()];

@@ -60,7 +60,7 @@ describe('apply while another run has a lease', () => {
     expect(await pending()).toEqual(before);
   });
 
-  it('changes a target node that has no lease', async () => {
+  it('changes a target node on which no run has a lease', async () => {
     const ran = await run('apply', 'studio-1', '--sim', '--yes');
     expect([ran.code, holder.child.exitCode]).toEqual([0, null]);
     expect(await leasedNow()).toEqual(['studio-4']);
@@ -81,7 +81,7 @@ describe('apply while another run has a lease', () => {
 });
 
 describe('apply after a killed run', () => {
-  it("releases that run's lease, even if there is nothing to change", async () => {
+  it("releases the killed run's lease, even if there is nothing to change", async () => {
     expect((await run('exec', '--sim', 'studio-4', '--', 'rm', 'over')).code).toBe(0);
     const killed = await holdLease(place);
     killed.child.kill('SIGKILL');

@@ -43,7 +43,7 @@ describe('llama.cpp from a commit', () => {
     expect([ran.code, JSON.stringify(json(ran)), found(archive)]).toEqual([1, expect.stringContaining(error), []]);
   });
 
-  it('is built on one node, and the build continues after it is killed', async () => {
+  it('is built on one node, where apply continues a killed build', async () => {
     place.write('cluster.yaml', fileText(file('acme/old-llama')));
     writeFileSync(onDisk('.sim/cmake'), 'slow\n');
     const killed = await endedBy('SIGKILL', place, apply, isBuilding);

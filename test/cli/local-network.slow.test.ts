@@ -13,7 +13,7 @@ for (const [at, [driver, transport]] of cases.entries()) {
   inTurn(at, cases.length)(`${driver} ranks without access to the local network`, () => {
     const { run } = driverPlace(driver, transport);
 
-    it('fail to start; doctor names their Mac and the switch, and suggests no command', async () => {
+    it('fail to start; doctor names their Mac and the macOS setting, and suggests no command', async () => {
       expect((await run('apply', '--sim', '--yes')).code).toBe(0);
       expect((await run('sim', 'fault', 'local-network-denied', 'studio-4')).code).toBe(0);
       expect((await run('restart', 'chat', '--sim', '--yes')).code).not.toBe(0);
@@ -28,7 +28,7 @@ for (const [at, [driver, transport]] of cases.entries()) {
       expect(text).toContain('System Settings > Privacy & Security > Local Network');
     });
 
-    it('serve again after access is allowed', async () => {
+    it('serve again once access is allowed', async () => {
       expect((await run('sim', 'fault', '--clear', 'local-network-denied')).code).toBe(0);
       expect((await run('restart', 'chat', '--sim', '--yes')).code).toBe(0);
       expect((await run('ask', 'chat', 'Hello', '--sim')).code).toBe(0);

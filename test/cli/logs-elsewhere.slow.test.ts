@@ -45,7 +45,7 @@ describe('logs of a node that only a fallback uses', () => {
     expect([ran.code, ran.stderr.includes('logs/elsewhere')]).toEqual([130, true]);
   });
 
-  it('are a usage error if no placement uses the node', async () => {
+  it('cause a usage error if no placement uses the node', async () => {
     place.write('cluster.yaml', fileText(fileWith({})));
     expect((await run('logs', 'studio-4', '--sim')).code).toBe(64);
   });

@@ -56,7 +56,7 @@ describe('JSON documents about a rack with a lost Mac', () => {
 });
 
 describe('a mesh with a lost Mac', () => {
-  it('is not started; start shows the reason and how to stop the remaining ranks', async () => {
+  it('is not started; the start command shows the reason and how to stop the remaining ranks', async () => {
     const { code, stdout } = await run('start', 'chat', '--sim', '--yes');
     expect(code).toBe(1);
     expect(stdout).toMatch(/^\s*Waiting \(1\)\n {2}placement\/chat +on studio-1: .*studio-4:/m);

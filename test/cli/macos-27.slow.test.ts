@@ -33,7 +33,7 @@ describe('2026 Macs with macOS 27', () => {
     expect((await run('doctor', '--sim')).code).toBe(0);
   });
 
-  it('need a restart after RDMA is enabled, which reboot performs', async () => {
+  it('need a restart after RDMA is enabled, and the reboot command restarts them', async () => {
     await run('sim', 'fault', 'rdma-waiting', 'studio-4');
     const found = await run('doctor', '--sim');
     expect(found.code).toBe(4);

@@ -26,7 +26,7 @@ const isBuilding = (node: string = second): boolean => hasJob(place, node, 'list
 const { place, run } = pairPlace(file('acme/missing'), { write: () => Promise.resolve() });
 
 describe("a runtime from a fork's commit", () => {
-  it('waits for a repository that does not exist', async () => {
+  it('waits if its repository does not exist', async () => {
     const planned = await run('plan', '--sim', '--json');
     expect([planned.code, JSON.stringify(json(planned))]).toEqual([
       1,
@@ -34,7 +34,7 @@ describe("a runtime from a fork's commit", () => {
     ]);
   });
 
-  it("waits for a commit that cannot be built, and shows uv's reason", async () => {
+  it("waits if its commit cannot be built, and shows uv's reason", async () => {
     place.write('cluster.yaml', fileText(file('acme/broken-lm')));
     const ran = await run(...apply, '--allow', 'interrupt', '--json');
     expect([ran.code, JSON.stringify(json(ran)), found(list)]).toEqual([

@@ -32,7 +32,7 @@ const isListing = (): boolean => [first, second].some((node) => hasJob(place, no
 const { place, run } = pairPlace(file('9.9.9'), { write: () => Promise.resolve() });
 
 describe('a runtime with an mlx-lm version', () => {
-  it("waits for a version that does not exist, and shows uv's reason", async () => {
+  it("waits if its version does not exist, and shows uv's reason", async () => {
     const ran = await run(...apply, '--json');
     const document = json(ran);
     expect([ran.code, JSON.stringify(document)]).toEqual([
@@ -42,14 +42,14 @@ describe('a runtime with an mlx-lm version', () => {
     expect(found('lists')).toEqual([]);
   });
 
-  it('is planned without a list, which changes nothing', async () => {
+  it('can be planned before its package list exists, without creating the list', async () => {
     place.write('cluster.yaml', fileText(file('0.32.0')));
     const planned = await run('plan', '--sim');
     expect([planned.code, planned.stdout]).toEqual([0, expect.stringContaining('runtime/mlx/packages')]);
     expect([(await run('drift', '--sim')).code, found('lists'), isListing()]).toEqual([2, [], false]);
   });
 
-  it('serves after an apply that was killed while a node made the list', async () => {
+  it('serves after a second apply if the first one was killed while a node listed the packages', async () => {
     writeFileSync(join(diskOf(place, first), '.sim/uv'), 'slow\n');
     const killed = await endedBy('SIGKILL', place, apply, isListing);
     expect([killed.signal, found(listFile)]).toEqual(['SIGKILL', []]);
@@ -59,7 +59,7 @@ describe('a runtime with an mlx-lm version', () => {
     expect(readFileSync(list, 'utf8')).toContain('mlx-lm==0.32.0 \\\n    --hash=sha256:');
   });
 
-  it('includes a model that each Mac downloads under a separate account', () => {
+  it('lets each Mac download its model under a separate account', () => {
     const accounts = [first, second].flatMap((node) => accountIds(node, ['_meshrank', '_meshmove']));
     expect(accounts).toEqual(['uid=450', 'uid=452', 'uid=450', 'uid=451']);
   });
@@ -72,7 +72,7 @@ describe('a runtime with an mlx-lm version', () => {
     expect([readFileSync(list, 'utf8'), existsSync(join(place.folder, listFile))]).toEqual([before, false]);
   });
 
-  it("asks for consent to a new version's interruption before a node lists its packages", async () => {
+  it("needs consent to the interruption before a node lists a new version's packages", async () => {
     place.write('cluster.yaml', fileText(file('0.31.3')));
     const planned = await run('plan', '--sim');
     expect(planned.stdout).toMatch(/a second plan follows in the same apply: .*interrupts\s+chat/s);
@@ -86,7 +86,7 @@ describe('a runtime with an mlx-lm version', () => {
     place.write('cluster.yaml', fileText(file('0.32.0')));
   });
 
-  it('can be stopped even if its lock predates the need for a gateway', async () => {
+  it('can be stopped even if its lock does not have a gateway yet', async () => {
     const [lock = ''] = found('cluster.lock');
     const { runtimes, ...rest } = parse(readFileSync(lock, 'utf8'));
     const { gateway, ...others } = runtimes;

@@ -143,7 +143,7 @@ inTurn(1, 3)('the models commands', () => {
     expect(days).toEqual([1, 2].map(() => ({ state: 'complete', needed: true, hashedOn })));
   });
 
-  it('delete an undeclared model with consent, but not while a rank uses it', async () => {
+  it('delete an undeclared model with consent, unless a rank uses the model', async () => {
     const text = fileText(pairFile());
     place.write('cluster.yaml', text.replaceAll('tiny:', 'small:').replaceAll('model: tiny', 'model: small'));
     const { undeclared } = await listed();
@@ -171,7 +171,7 @@ inTurn(2, 3)('a model on a server', () => {
       }),
     );
 
-  it('is listed once and then sent to each node', async () => {
+  it('is listed once, and is then sent to each node', async () => {
     place.write('cluster.yaml', fileFrom('llm/kimi'));
     const locked = await run('models', 'lock', 'tiny', '--json');
     expect([locked.code, (json(locked) as { models: unknown }).models]).toEqual([0, ['tiny']]);
@@ -181,7 +181,7 @@ inTurn(2, 3)('a model on a server', () => {
     expect(nodes.map(({ state }) => state)).toEqual(['complete', 'complete']);
   });
 
-  it('is unknown if the server has no list', async () => {
+  it('is unknown if the server has no checksum list', async () => {
     place.write('cluster.yaml', fileFrom('missing'));
     const plan = await run('plan');
     place.write('cluster.yaml', fileText(pairFile()));
@@ -214,7 +214,7 @@ inTurn(2, 3)('models pull', () => {
       }),
     );
 
-  it("lists a new model's files in a rehearsal, like plan and apply", async () => {
+  it("lists a new model's files in a rehearsal, as plan and apply do", async () => {
     const fromHub = pairFile((all) => {
       filePart(all, 'models')['tiny'] = { source: 'hf:mlx-community/Llama-3.2-1B-Instruct-4bit' };
     });
@@ -226,7 +226,7 @@ inTurn(2, 3)('models pull', () => {
     expect((await run('models', 'verify', 'tiny')).code).toBe(0);
   });
 
-  it('ends while one node downloads for both; a wrong file is later replaced from the other node', async () => {
+  it("downloads once for both nodes, and repairs a damaged file with the other node's copy", async () => {
     const files = filesOf('large');
     const sizeBytes = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
     web = await openFakeWeb(
@@ -270,7 +270,7 @@ inTurn(2, 3)('models pull', () => {
     expect((await run('models', 'pull', 'tiny', '--detach', '--yes')).code).toBe(64);
   });
 
-  it('are not needed for a placement that moves: the Mac that had the model sends it', async () => {
+  it('is not needed when a placement moves, because the Mac that has the model sends it', async () => {
     const fileOn = (node: string): string =>
       fromServer('newer', (all) => {
         const chat = filePart(all, 'placements', 'chat');

@@ -50,11 +50,11 @@ async function runPrinted(): Promise<{ readonly choices: readonly unknown[] }> {
 const answer = { model: 'tiny', choices: [expect.objectContaining({ finish_reason: expect.any(String) })] };
 
 describe('an endpoint in a rehearsal', () => {
-  it('answers the printed curl command as typed in a shell', async () => {
+  it('answers the printed curl command when a user runs it in a shell', async () => {
     expect(await runPrinted()).toMatchObject(answer);
   });
 
-  it.skipIf(!hasClients)('answers the Python client openai', async () => {
+  it.skipIf(!hasClients)('works with the openai Python client', async () => {
     const { url, access } = await endpoint();
     const [byEndpoint] = await askByClients({
       url,
@@ -68,7 +68,7 @@ describe('an endpoint in a rehearsal', () => {
     });
   });
 
-  it('has an address for a new port as soon as the port is in the file, and serves there after apply', async () => {
+  it('gets an address for a new port as soon as the port is in the file, and serves there after apply', async () => {
     const { url: before } = await endpoint();
     place.write('cluster.yaml', fileText(published(8_090)));
     const { url, baseUrl } = await endpoint();
@@ -81,7 +81,7 @@ describe('an endpoint in a rehearsal', () => {
     expect(await runPrinted()).toMatchObject(answer);
   });
 
-  it('closes the connection while its Mac has no power', async () => {
+  it('drops connections while its Mac has no power', async () => {
     const { baseUrl } = await endpoint();
     expect((await run('sim', 'fault', 'power-cut', first)).code).toBe(0);
     await expect(fetch(`${baseUrl}/models`)).rejects.toThrow();
@@ -90,7 +90,7 @@ describe('an endpoint in a rehearsal', () => {
     expect(await runPrinted()).toMatchObject(answer);
   });
 
-  it('keeps its address after sim down, which a client that stays connected does not prevent', async () => {
+  it('keeps its address after sim down, which disconnects its clients', async () => {
     const { url } = await endpoint();
     const client = connect(Number(new URL(url).port), '127.0.0.1');
     await once(client, 'connect');

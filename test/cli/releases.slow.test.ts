@@ -49,7 +49,7 @@ afterAll(async () => {
 
 describe('a runtime from a release server', () => {
   // The second test repeats what the first one applied, so it does not run alone.
-  it('is hashed once here; then each node downloads it through the mirror, verifies it and starts it', async () => {
+  it('is hashed once on this computer, then fetched from the mirror, verified and started on each node', async () => {
     const planned = await run('plan', '--sim');
     expect(planned.stdout).toContain('runtime/reference');
     web.reset();

@@ -41,7 +41,7 @@ describe('enroll --replace', () => {
 
 describe('replace', () => {
   // The tests continue on one rack in this order, so most of them do not run alone.
-  it('accepts the new Mac, then reports the old one as wrong, and can switch back to it', async () => {
+  it('accepts the new Mac, then reports the old one as the wrong Mac, and can switch back to the old one', async () => {
     await run('sim', 'fault', 'mac-replaced', 'studio-2');
     expect(await doctor()).toContain('ssh/host-key-changed');
     const unnamed = await withPassword('simulated', 'replace', 'studio-2', '--yes', '--json');
@@ -89,7 +89,7 @@ describe('replace', () => {
     await expectGolden('replace-question', place, [ran]);
   });
 
-  it('needs --yes and exactly one node from the file', async () => {
+  it('needs --yes and exactly one node that is in the file', async () => {
     await run('sim', 'fault', 'mac-replaced', 'studio-2');
     const [silent, none, unknown] = [
       await run('replace', '--sim', 'studio-2', '--json'),

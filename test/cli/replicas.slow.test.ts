@@ -49,7 +49,7 @@ async function answered(): Promise<readonly (number | undefined)[]> {
 }
 
 describe('replicas on two Macs', () => {
-  it('return a token through either gateway, and leave nothing to do', async () => {
+  it('return a token through either gateway, and the next plan is empty', async () => {
     const applied = await run('apply', '--yes');
     expect([applied.code, applied.stderr]).toEqual([0, '']);
     expect(flat(applied.stdout)).toContain(
@@ -80,7 +80,7 @@ describe('replicas on two Macs', () => {
     expect(stdout).toMatch(new RegExp(`^Effects: interrupts chat-${second} for up to 60 s\\.$`, 'm'));
   });
 
-  it("answer while one replica's Mac has no power, and apply reports that Mac", async () => {
+  it("still answer while one replica's Mac has no power, and apply reports that Mac", async () => {
     expect((await meshwright(place, ['sim', 'fault', 'power-cut', first])).code).toBe(0);
     expect([await ask(second), await ask(second)]).toEqual([200, 200]);
     const asked = await run('ask', 'chat', 'Hello');

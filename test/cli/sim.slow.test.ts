@@ -189,7 +189,7 @@ describe.concurrent('sim of two Macs', () => {
     return { place: own, run: (...words: string[]) => meshwright(own, words) };
   };
 
-  it('keeps its Macs in the state after a power loss, unless --fresh is given', async () => {
+  it('starts its Macs as if after a power loss, unless --fresh is given', async () => {
     const { place, run } = smallPlace();
     const journals = () => readdirSync(join(place.state, 'journal')).length;
     const script = 'sysctl -n iogpu.wired_limit_mb; cat kept; echo kept >kept';

@@ -13,27 +13,27 @@ const findings = async (): Promise<readonly string[]> => {
 };
 
 describe('a Mac with more than 8 GB of swap in use', () => {
-  it('is reported with the amount of swap, and keeps serving', async () => {
+  it('is reported with the amount of swap in use, and keeps serving', async () => {
     expect((await run('sim', 'fault', 'swap-full', 'studio-4')).code).toBe(0);
     expect(await findings()).toEqual(['memory/swap-in-use node studio-4']);
     expect((await run('doctor', '--sim')).stdout).toContain('12 GB of swap is in use');
     expect((await run('plan', '--sim')).code).toBe(0);
   });
 
-  it('refuses a restart before anything is stopped', async () => {
+  it('refuses to restart a placement before anything is stopped', async () => {
     const ran = await run('restart', 'chat', '--sim', '--yes');
     expect([ran.code, ran.stdout + ran.stderr]).toEqual([3, expect.stringContaining('12 GB of swap is in use')]);
     expect(ran.stdout + ran.stderr).toContain('meshwright reboot studio-4');
     expect((await run('ask', 'chat', 'Hello', '--sim')).code).toBe(0);
   });
 
-  it('refuses a start', async () => {
+  it('refuses to start a placement', async () => {
     expect((await run('stop', 'chat', '--sim', '--yes')).code).toBe(0);
     const ran = await run('start', 'chat', '--sim', '--yes');
     expect([ran.code, ran.stdout + ran.stderr]).toEqual([3, expect.stringContaining('12 GB of swap is in use')]);
   });
 
-  it('starts again after a reboot', async () => {
+  it('can start the placement again after a reboot', async () => {
     expect((await run('reboot', 'studio-4', '--sim', '--yes')).code).toBe(0);
     expect((await run('start', 'chat', '--sim', '--yes')).code).toBe(0);
     expect(await findings()).toEqual([]);
@@ -45,7 +45,7 @@ const starts = async (): Promise<number> =>
   Number(/(\d+) starts?,/.exec((await run('facts', 'studio-4', '--fact', 'placements', '--sim')).stdout)?.[1]);
 
 describe('a Mac that kills each rank right after it starts and keeps its memory wired', () => {
-  it('starts no rank a second time in the same boot session', async () => {
+  it('does not start a rank again in the same boot session', async () => {
     expect((await run('stop', 'chat', '--sim', '--yes')).code).toBe(0);
     const before = await starts();
     expect((await run('sim', 'fault', 'restart-storm', 'studio-4')).code).toBe(0);

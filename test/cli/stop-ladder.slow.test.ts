@@ -44,7 +44,7 @@ inTurn(0, 2)('a stop in stages', () => {
     expect(again.code).toBe(3);
   });
 
-  it('needs no further action after the Mac has restarted', async () => {
+  it('needs no further action after its Mac has restarted', async () => {
     expect((await run('reboot', 'studio-4', '--sim', '--yes')).code).toBe(0);
     expect(await findings()).toEqual([]);
     expect((await run('plan', '--sim')).code).toBe(0);

@@ -123,7 +123,7 @@ describe.concurrent('an unusual environment', () => {
     }
   });
 
-  it('prints only ASCII if it lacks UTF-8, with the same JSON values', async () => {
+  it('gets only ASCII output if it lacks UTF-8, but the values in JSON stay the same', async () => {
     const env = { LANG: 'C', LC_ALL: undefined };
     const words = [
       ['status', '--sim'],
@@ -142,7 +142,7 @@ describe.concurrent('an unusual environment', () => {
     expect(json(ascii)).toEqual(json(utf8));
   });
 
-  it('may lack standard input', async () => {
+  it('need not provide standard input', async () => {
     expect((await inShell('exec "$@" <&-', 'status', '--sim')).code).toBe(0);
   });
 });
@@ -153,7 +153,7 @@ describe.concurrent('a reader of the output', () => {
     expect(ran).toMatchObject({ code: 0, stdout: '{\n', stderr: '' });
   });
 
-  it('gets all of the output even if it is slow', async () => {
+  it('gets all of the output, even if the reader is slow', async () => {
     const text =
       'a=0123456789abcdef; a=$a$a$a$a; a=$a$a$a$a; for i in 1 2 3 4 5 6 7 8; do echo "$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a"; done';
     const ran = await inShell('"$@" | (sleep 2; wc -c)', 'exec', '--sim', '--all', '--', 'sh', '-c', text);

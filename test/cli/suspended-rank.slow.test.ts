@@ -8,7 +8,7 @@ import { driverPlace } from './pair.ts';
 describe.each(sampleOf(exampleDrivers, { few: 1, oneIn: 2 }))('a suspended %s rank', (driver) => {
   const { place, run } = driverPlace(driver, 'rdma');
 
-  it('is reported instead of a cable, and runs again after the restart that doctor suggests', async () => {
+  it('is reported as the cause instead of a cable, and runs again after the suggested restart', async () => {
     expect((await run('apply', '--sim', '--yes', '--update-lock')).code).toBe(0);
     await run('sim', 'fault', 'rank-stopped', 'studio-4');
     expect((await run('ask', 'chat', 'Hello', '--sim', '--deadline', '5s')).code).not.toBe(0);

@@ -112,23 +112,23 @@ const edits: readonly (readonly [string, interrupted: readonly string[], edit: (
   ['a larger context', ['chat'], () => Object.assign(part('placements', 'chat'), { context: '16k' })],
 ];
 
-describe('an edit of the file', () => {
+describe('an edit to the file', () => {
   // The tests continue on one rack in this order, so they do not run alone.
-  it('interrupts nothing if nothing has been started', async () => {
+  it('interrupts nothing before the first start', async () => {
     expect(await interruptedBy(() => undefined)).toEqual([]);
   });
 
-  it.each(edits)('interrupts the placements that the plan lists: %s', async (_title, interrupted, edit) => {
+  it.each(edits)('interrupts exactly the placements that the plan lists: %s', async (_title, interrupted, edit) => {
     expect(await interruptedBy(edit)).toEqual(interrupted);
   });
 
-  it('interrupts the placements that the plan lists: a dead Mac replaced by a new one', async () => {
+  it('interrupts exactly the placements that the plan lists: a dead Mac replaced by a new Mac', async () => {
     await replaceMac('studio-3');
     expect(await interruptedBy(() => undefined)).toEqual([]);
     expect((await run('ask', 'solo', 'Hello', '--sim')).code).toBe(0);
   });
 
-  it('interrupts the placements that the plan lists: a removed placement', async () => {
+  it('interrupts exactly the placements that the plan lists: a removed placement', async () => {
     expect(await interruptedBy(() => delete part('placements')['solo'])).toEqual(['solo']);
   });
 });

@@ -30,13 +30,13 @@ const asked = async (): Promise<boolean> => (await answer('n')).stdout.includes(
 
 // The tests continue on one place in this order.
 describe('the list of what a cluster file uses, at a terminal', () => {
-  it('is shown once with one question; the answer no ends the command before anything is read', async () => {
+  it('is shown once with one question; answering no stops the command before it reads anything', async () => {
     const ran = await answer('n');
     expect(ran.code).toBe(5);
     await expectGolden('trust-question', place, [ran]);
   });
 
-  it('is allowed once and saved in a file that only its owner can read; later runs do not ask, even if the list is shorter', async () => {
+  it('is saved in a private file once allowed, and later runs with the same or a shorter list do not ask', async () => {
     expect((await answer('y', '--trust', 'env=CHAT_KEY')).stdout).toContain(question);
     expect(statSync(join(place.state, 'trust.json')).mode & 0o777).toBe(0o600);
     expect((await silent()).stdout).not.toContain(question);
@@ -54,7 +54,7 @@ describe('the list of what a cluster file uses, at a terminal', () => {
     place.write('cluster.yaml', file());
   });
 
-  it('is not remembered in CI or without a terminal, and the output shows the arguments to add', async () => {
+  it('is not remembered in CI or without a terminal; the output shows the arguments to add', async () => {
     const rans = [await meshwright(place, ['validate']), await meshwright(place, ['validate', '--json'])];
     expect(rans.map(({ code }) => code)).toEqual([5, 5]);
     const inCi = await onTerminal(place, ['validate', '--no-color'], { env: { CI: 'true' } });

@@ -23,7 +23,7 @@ beforeEach(() => {
 const pendingLine = /transaction +studio-1\/link-address\/2\/set of run r-left \(ana@desk\) is not\s+confirmed/;
 
 describe('an unconfirmed network change', () => {
-  it("appears as drift and in the plan, where its Mac's other changes wait for it", async () => {
+  it('appears as drift and in the plan, and the other changes to its Mac wait', async () => {
     await run('sim', 'fault', 'power-wrong', 'studio-1');
     const [plan, drift] = [await run('plan', '--sim'), await run('drift', '--sim')];
     expect([plan.code, drift.code, widest(plan.stdout)]).toEqual([0, 2, expect.toSatisfy((n: number) => n <= 80)]);
@@ -45,7 +45,7 @@ describe('an unconfirmed network change', () => {
     expect((await run('plan', '--sim')).stdout).toContain('Nothing to change');
   });
 
-  it('prevents apply without --yes from exiting with 0', async () => {
+  it('makes apply without --yes exit with a code other than 0', async () => {
     const ran = await run('apply', '--sim');
     expect(ran.code).toBe(5);
     const drift = await run('drift', '--sim', '--json');

@@ -73,7 +73,7 @@ describe('unlock and secrets on a simulated rack', () => {
     expect(tracesOf(wrong, [refused.stdout, refused.stderr, ...kept].join('\n'))).toEqual([]);
   });
 
-  it('ask at a terminal without echoing the password', async () => {
+  it('ask for the password at a terminal without echoing it', async () => {
     await run({}, 'sim', 'fault', 'filevault-locked', 'studio-3');
     const words = ['unlock', '--sim', 'studio-3'];
     const ran = await onTerminal(place, words, {
@@ -198,7 +198,7 @@ describe('unlock of a Mac with an unknown preboot key', () => {
     expect(ran.stderr).toMatch(/meshwright unlock studio-1 --expect SHA256:\S{43}/);
   });
 
-  it('contacts and pins nothing without permission to read its password', async () => {
+  it('contacts no Mac and pins no key without permission to read the password', async () => {
     await locked();
     const before = readFileSync(join(place.folder, 'cluster.lock'), 'utf8');
     const only = { ...env, MESHWRIGHT_TRUST: `file=${user.file}` };

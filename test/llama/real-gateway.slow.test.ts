@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { llamacppRpc } from '../../src/drivers/llamacpp/llamacpp-rpc.ts';
-import { tinyShape, writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
+import { tinyShape } from '../../src/sim/doubles/tiny-gguf.ts';
 import { askByClients, hasClients } from '../python/ask-clients.ts';
 import { startTestGateway, type TestGateway, upstreamAt } from '../scenarios/test-gateway.ts';
+import { writeTinyGguf } from '../tiny-models.ts';
 import { type LocalLlama, startServer } from './local-llama.ts';
 import { findLlamaPackages } from './packages.ts';
 
@@ -31,7 +32,7 @@ describe.skipIf(found.kind === 'missing')('a gateway in front of the real llama-
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   });
 
-  it.skipIf(!hasClients)('is understood by the Python clients openai, litellm and anthropic', async () => {
+  it.skipIf(!hasClients)('works with the openai, litellm and anthropic Python clients', async () => {
     const [byGateway] = await askByClients({ url: gateway.url });
     expect(byGateway).toEqual({
       'openai models': ['tiny'],

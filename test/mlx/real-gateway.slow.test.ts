@@ -78,7 +78,7 @@ describe.skipIf(real === undefined)('a gateway in front of the real mlx_lm', { t
   });
   afterAll(() => mesh?.stop());
 
-  it('answers any documented request as the server itself, except where docs/endpoints.md says so', async () => {
+  it('answers documented requests as the server would, except where docs/endpoints.md says otherwise', async () => {
     const { ranks, gateway } = mesh;
     await fc.assert(
       fc.asyncProperty(drawnChats, async (drawn) => {
@@ -97,7 +97,7 @@ describe.skipIf(real === undefined)('a gateway in front of the real mlx_lm', { t
     );
   });
 
-  it('lets no value of a field end the mesh, or break off an answer', async () => {
+  it('survives any field value without stopping the mesh or truncating a response', async () => {
     const { gateway, ranks } = mesh;
     const broken: string[] = [];
     for (const { path, body, what } of oddRequests) {
@@ -112,7 +112,7 @@ describe.skipIf(real === undefined)('a gateway in front of the real mlx_lm', { t
     expect(await received(gateway, { max_tokens: 2 })).toMatch(/^tiny: ./);
   });
 
-  it('takes no answer for whole that ends at any byte of those that the server sent', async () => {
+  it('never treats a truncated response as complete, wherever it was truncated', async () => {
     const { port } = mesh.ranks;
     const [stream, whole, error] = await Promise.all([
       record(port, { stream: true, stream_options: { include_usage: true } }),
@@ -125,7 +125,7 @@ describe.skipIf(real === undefined)('a gateway in front of the real mlx_lm', { t
     await replay.end();
   });
 
-  it('lets no client make the leader fetch an address', async () => {
+  it('does not let clients make the leader fetch a URL', async () => {
     let fetched = 0;
     const server = createServer((_, response) => {
       fetched += 1;
@@ -141,7 +141,7 @@ describe.skipIf(real === undefined)('a gateway in front of the real mlx_lm', { t
     server.close();
   });
 
-  it('keeps the mesh when a client disconnects, also from a request with a seed', async () => {
+  it('keeps the mesh running when a client disconnects, even during a request with a seed', async () => {
     for (const more of [{}, { seed: 7 }]) {
       const asked = { max_tokens: 200, ...more };
       expect(await streamUntil(mesh.gateway, (abort) => abort.abort(), asked)).not.toBe('whole');
@@ -149,7 +149,7 @@ describe.skipIf(real === undefined)('a gateway in front of the real mlx_lm', { t
     }
   });
 
-  it.skipIf(!hasClients)('is understood by the Python clients openai, litellm and anthropic', async () => {
+  it.skipIf(!hasClients)('works with the openai, litellm and anthropic Python clients', async () => {
     const text = expect.stringContaining('Cannot apply chat template to an empty conversation');
     const calls = ['openai chat', 'openai nulls', 'openai stream', 'openai empty', 'litellm chat', 'litellm stream'];
     const [byGateway, byServer] = await askByClients(
@@ -181,7 +181,7 @@ describe.skipIf(real === undefined)('a gateway in front of the real mlx_lm', { t
     });
   });
 
-  it('reports an answer as failed that a killed rank cuts off, but none that was whole', async () => {
+  it('counts a response as failed if a killed rank truncates it, but not if the response is complete', async () => {
     expect(await received(mesh.gateway, { stream: true, max_tokens: 2 })).toMatch(/^tiny: ./);
     const [requests, failed] = await countsOf(mesh.gateway);
     expect(await streamUntil(mesh.gateway, () => mesh.ranks.signal(1, 'SIGKILL'))).toBe('an error');
@@ -197,7 +197,7 @@ describe.skipIf(real === undefined)('a gateway in front of the real mlx_lm', { t
   it.each([
     ['of a stream', true],
     ['of an answer in one piece', false],
-  ])('reports the failure if the server itself is killed in the middle %s', async (_, isStreamed) => {
+  ])('reports a failure if the server itself is killed midway %s', async (_, isStreamed) => {
     const alone = await startMesh(1);
     const { gateway, ranks } = alone;
     const kill = () => ranks.signal(0, 'SIGKILL');

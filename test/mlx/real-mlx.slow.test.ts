@@ -89,7 +89,7 @@ describe.skipIf(real === undefined)('the real mlx_lm', { timeout: 400_000 }, () 
     expect(words.filter((word) => !known.includes(word))).toEqual([]);
   });
 
-  it('answers as a pipeline of four ranks with what the driver reads', async () => {
+  it('runs as a pipeline of four ranks, and returns the fields that the driver reads', async () => {
     const ranks = await start('real', 4);
     const answer: unknown = await (await ranks.ask(token.path, token.body)).json();
     expect(at(answer, token.pointer)).toMatch(/./);
@@ -98,7 +98,7 @@ describe.skipIf(real === undefined)('the real mlx_lm', { timeout: 400_000 }, () 
     await ranks.stop();
   });
 
-  it('answers the same questions as its double with the same fields, until a rank is killed', async () => {
+  it('returns the same fields as its double in every response, even after a rank is killed', async () => {
     const [theirs, ours] = await Promise.all([start('real', 2), start('double', 2)]);
     expect(await formsFrom(ours)).toEqual(await formsFrom(theirs));
     for (const ranks of [theirs, ours]) ranks.signal(1, 'SIGKILL');

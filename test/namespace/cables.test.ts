@@ -129,7 +129,7 @@ describe('a cable between Macs in namespaces', () => {
     expect(await eventually(async () => (await sh('studio-1', reach(to))).stdout === 'reached')).toBe(true);
   });
 
-  it('has the address that was written to it', async () => {
+  it('has the address that ifconfig sets on its interface', async () => {
     const own = await addressOf('studio-1', 'en4');
     await sh('studio-1', '/usr/bin/sudo -n /sbin/ifconfig en4 inet 10.99.0.1 netmask 255.255.255.252');
     const listen = `${perl} 'print IO::Socket::INET->new(LocalAddr => shift, Listen => 1) ? "mine" : "not mine"'`;

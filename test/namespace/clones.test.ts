@@ -96,11 +96,11 @@ describe('a model that is already on the node', () => {
   it.each([
     ['adopted', adopt],
     ['fetched from a folder of the node', fetch],
-  ])('takes no second copy if it is %s', async (_, call) => {
+  ])('takes up no extra disk space if it is %s', async (_, call) => {
     expect(await cost(call, '--reflink=always')).toBeLessThan(few);
   });
 
-  it('takes a second copy only if the file system cannot clone', async () => {
+  it('takes up extra disk space only if the file system cannot clone files', async () => {
     expect(await cost(adopt, '--reflink=never')).toBeGreaterThan(weights.length);
   });
 });

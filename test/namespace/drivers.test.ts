@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { read } from '../../src/rack/fact.ts';
 import { placementsFact } from '../../src/rack/placement/observed/fact.ts';
-import { writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
 import { shared } from '../rack/kept-running.ts';
 import { eventually } from '../rack/running.ts';
 import { type FileValue, filePart, first, pairFile } from '../scenarios/converge-file.ts';
 import { changesIn, leftIn, patience } from '../scenarios/converge-rack.ts';
 import { writeExoBuild } from '../scenarios/exo-doubles.ts';
 import { nodeArchive } from '../scenarios/published-sources.ts';
+import { writeIndexedModel } from '../tiny-models.ts';
 import { startNamespaceRack } from './rack.ts';
 
 const ports = { chat: 8_080, talk: 8_081 } as const;

@@ -64,7 +64,7 @@ inTurn(0, 3)('an exchange over cables', () => {
   it.each([
     ['a full mesh', mesh(4)],
     ['a switch', { ...mesh(3), kind: 'switch' }],
-  ] as const)('fetches each chunk once on %s and ends on every Mac', async (_, topology) => {
+  ] as const)('fetches each chunk once over %s and finishes on every Mac', async (_, topology) => {
     const { start, finish, receivers, macs, totalBytes } = await open({ topology });
     start();
     await finish();
@@ -77,7 +77,7 @@ inTurn(0, 3)('an exchange over cables', () => {
     expect(macs.flatMap((mac) => mac.processes())).toEqual([]);
   });
 
-  it('reports that no source is left, one Mac after the other, when the others share all that they have', async () => {
+  it('reports on every Mac that no source is left, after the Macs have shared all their chunks', async () => {
     const planText = (text: string): string => `${text}wait 60 1 1\n`;
     const { start, receivers, mac } = await open({ topology: mesh(3), planText });
     start();
@@ -94,7 +94,7 @@ inTurn(0, 3)('an exchange over cables', () => {
     expect(at.toSorted((one, other) => one - other)).toEqual(at);
   });
 
-  it.each([1, 2])('keeps the rate of a Mac that restarted: Mac %i of two', async (slow) => {
+  it.each([1, 2])('respects the rate limit of a Mac that restarted: Mac %i of two', async (slow) => {
     const planText = (text: string, { self }: PeerPlan): string =>
       self === macName(slow) ? `${text}rate 8000000\n` : text;
     const { start, finish, receivers, totalBytes } = await open({ topology: mesh(2), planText });
@@ -105,7 +105,7 @@ inTurn(0, 3)('an exchange over cables', () => {
     expectIdentical(receivers);
   });
 
-  it('waits with the Mac that downloads, also behind another Mac', async () => {
+  it('makes every Mac wait while the downloading Mac waits, even without a cable between them', async () => {
     // Mac 3 has no cable to the first one.
     const planText = (text: string, { self }: PeerPlan): string => {
       const far = self === macName(1) ? macName(3) : self === macName(3) ? macName(1) : 'none';
@@ -125,7 +125,7 @@ inTurn(0, 3)('an exchange over cables', () => {
     expect(events()).toEqual(receivers.map(() => ['waiting 22:00', 'waiting -----']));
   });
 
-  it('passes on a file that still grows at its origin', async () => {
+  it('passes on a file that is still growing at the origin', async () => {
     const { start, finish, receivers, mac, totalBytes } = await open({ topology: mesh(3), isGrowing: true });
     start();
     for (const file of model) await mac(1).grow(file, 400);
@@ -137,7 +137,7 @@ inTurn(0, 3)('an exchange over cables', () => {
   const kills = [mesh(4), { ...mesh(3), kind: 'switch' } as const].flatMap((topology) =>
     moments(chunks / 3).map((moment) => [topology.kind, moment, topology] as const),
   );
-  it.each(kills)('survives a relay on a %s that is killed after %i chunks', async (_, moment, topology) => {
+  it.each(kills)('survives the loss of a relay on a %s after %i chunks', async (_, moment, topology) => {
     const { start, finish, mac, receivers, totalBytes } = await open({ topology });
     const survivors = receivers.slice(1);
     start();
@@ -155,7 +155,7 @@ inTurn(0, 3)('an exchange over cables', () => {
     Array.from({ length: chunks }, (_, at) => [victim, at + 1] as const),
   );
   it.each(sampleOf(restarts, { few: 1, oneIn: 17 }))(
-    'ends well if Mac %i is killed after %i chunks and starts again',
+    'completes even if Mac %i is killed after %i chunks and then restarted',
     async (victim, moment) => {
       // An origin that starts when the others are complete waits for them.
       const planText = (text: string): string => `${text}wait 3 20 30\n`;
@@ -181,7 +181,7 @@ inTurn(1, 3).skipIf(!hasSshd())('an exchange over Ethernet', () => {
   const logins = (mac: Mac, form = /^\/usr\/bin\/perl \S*tunnel\.pl|^sshd: root|^\/usr\/bin\/ssh /): number =>
     mac.commands().filter((line) => form.test(line)).length;
 
-  it('brings each byte to the first Mac of an SSH chain once, and from there to the others', async () => {
+  it('sends each byte only once to the first Mac of an SSH chain, and from there to the others', async () => {
     const { start, finish, receivers, macs, totalBytes, mac } = await open({ topology: ssh(4), isGrowing: true });
     start();
     const tunnels = () => macs.map((one) => logins(one, /^\/usr\/bin\/perl \S*tunnel\.pl/));
@@ -193,7 +193,7 @@ inTurn(1, 3).skipIf(!hasSshd())('an exchange over Ethernet', () => {
     await expect.poll(() => macs.map((one) => logins(one))).toEqual([0, 0, 0, 0]);
   });
 
-  it('leaves no ssh and no tunnel on either Mac if the one that gets the model is killed', async () => {
+  it('leaves no ssh process or tunnel on either Mac if the receiving Mac is killed', async () => {
     const { start, mac, macs } = await open({ topology: ssh(2, 20) });
     start();
     await mac(2).has(2);
@@ -219,7 +219,7 @@ inTurn(1, 3)('a Mac whose disk is full', () => {
     return folder;
   }
 
-  it('stops alone, and later gets only what is missing', async () => {
+  it('stops without stopping the other Macs, and later fetches only the missing chunks', async () => {
     const { start, finish, mac, receivers, totalBytes } = await open({ topology: mesh(3) });
     const ballast = `${onOwnDisk(mac(2), 48)}/ballast`;
     writeFileSync(ballast, Buffer.alloc(26 * mebibyte));
@@ -246,7 +246,7 @@ inTurn(2, 3)('chunks that were not flushed before a crash', () => {
     ['a cut list of chunks', (mac) => cut(mac, 'have', 2)],
   ];
 
-  it.each(damages)('are fetched again where they are wrong: %s', async (_, damage) => {
+  it.each(damages)('are fetched again if they are wrong: %s', async (_, damage) => {
     const { start, finish, mac, receivers } = await open({ topology: mesh(2, { megabits: 100 }) });
     start();
     await mac(2).has(chunks / 2);
@@ -304,7 +304,7 @@ inTurn(1, 3)('a chunk that is wrong', () => {
     return { ...opened, changed: (): readonly string[] => changed.filter((line) => line !== 'up') };
   }
 
-  it('is fetched once more, and its source is named, if a bit was flipped on the way', async () => {
+  it('is fetched again if a bit was flipped in transit, and its source is named', async () => {
     const { start, finish, mac, receivers, changed, totalBytes } = await proxied(mesh(2), 2, 1);
     start();
     await finish();
@@ -315,7 +315,7 @@ inTurn(1, 3)('a chunk that is wrong', () => {
     expect(received(mac(2))).toBe(totalBytes);
   });
 
-  it('ends the use of a cable after three', async () => {
+  it('takes its cable out of use after three occurrences', async () => {
     const { start, finish, mac, receivers, changed } = await proxied(mesh(3), 3, modelChunks);
     start();
     await finish();
@@ -326,7 +326,7 @@ inTurn(1, 3)('a chunk that is wrong', () => {
     expect(received(mac(3), 1)).toBe(0);
   });
 
-  it.each([1, 2])('is replaced if Mac %i of two has a wrong file, and names that Mac', async (liar) => {
+  it.each([1, 2])('is replaced if Mac %i of two has a wrong file, and that Mac is named', async (liar) => {
     const topology = mesh(3, { seeds: [1, 2] });
     const { start, finish, mac, totalBytes, receivers } = await open({ topology });
     // The chunks of a receiver come from both; which ones is not known before.
@@ -342,7 +342,7 @@ inTurn(1, 3)('a chunk that is wrong', () => {
     expect(received(mac(3))).toBeLessThanOrEqual(totalBytes + 2 * big.bytes.length);
   });
 
-  it('costs one chunk if a relay has it from an earlier run and passes it on', async () => {
+  it('costs only one extra chunk if a relay has the wrong chunk from an earlier run', async () => {
     const { start, finish, mac, totalBytes } = await open({ topology: mesh(3) });
     const [number, at] = [12, 4 * mebibyte];
     const wrong = Buffer.alloc(mebibyte, 1);
@@ -385,7 +385,7 @@ for (1 .. ($how eq 'replay' ? 2 : 1)) {
 }`;
 
 inTurn(2, 3)('a Mac that serves a model', () => {
-  it('sends nothing to clients without the key, and ends their connections', async () => {
+  it('sends nothing to clients without the key, and closes their connections', async () => {
     const { mac } = await open({ topology: mesh(2) });
     mac(1).start();
     await mac(1).has(modelChunks);
@@ -400,7 +400,7 @@ inTurn(2, 3)('a Mac that serves a model', () => {
     expect(all[4]?.[0]).toBeGreaterThan(100_000);
   });
 
-  it('ends with all its processes when its input ends', async () => {
+  it('ends all its processes when its standard input closes', async () => {
     const { start, mac } = await open({ topology: mesh(3, { megabits: 20 }) });
     start();
     await mac(2).has(2);
@@ -411,7 +411,7 @@ inTurn(2, 3)('a Mac that serves a model', () => {
     }
   });
 
-  it.each(moments(6))('leaves no process after its main process was killed at chunk %i', async (moment) => {
+  it.each(moments(6))('leaves no process behind if its main process is killed at chunk %i', async (moment) => {
     const { start, mac } = await open({ topology: mesh(3, { megabits: 20 }) });
     start();
     await mac(2).has(moment);

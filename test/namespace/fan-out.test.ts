@@ -117,7 +117,7 @@ describe('a model on Macs that are cabled to each other', { timeout: patience },
     expect(leftIn(await rack.plan())).toEqual([]);
   });
 
-  it('costs one chunk and no download where one byte has flipped', async () => {
+  it('is repaired with one chunk and no download if one byte has flipped', async () => {
     const before = await rack.asRoot(server, 'cat /tmp/shelf.log');
     const published = '/opt/meshwright/models/far/*/0.bin';
     const flip = `f=$(echo ${published})

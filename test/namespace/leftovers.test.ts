@@ -93,7 +93,7 @@ describe('a fleet in namespaces', () => {
     expect(existsSync('/run/netns/studio-1')).toBe(false);
   });
 
-  it('ends with the process that started it, even if that process is killed', async () => {
+  it('stops along with the process that started it, even if that process is killed', async () => {
     const folder = await fresh();
     const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
     const entry = fileURLToPath(new URL('./fleet-entry.ts', import.meta.url));

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tinyShape, writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
+import { tinyShape } from '../../src/sim/doubles/tiny-gguf.ts';
 import { lastWordsPath, writeLlamaArchive } from '../llama/llama-archive.ts';
 import { llamaFile, meshNodes } from '../llama/llama-file.ts';
 import { findLlamaPackages, llamaPackages } from '../llama/packages.ts';
@@ -10,6 +10,7 @@ import { sampleOf } from '../sample.ts';
 import { filePart } from '../scenarios/converge-file.ts';
 import { patience, rankNodes } from '../scenarios/converge-rack.ts';
 import { justBefore, toldOfRanks } from '../scenarios/failed-start.ts';
+import { writeTinyGguf } from '../tiny-models.ts';
 import { type NamespaceRack, startNamespaceRack } from './rack.ts';
 
 const found = findLlamaPackages();

@@ -6,7 +6,7 @@ import { rankPort } from '../../src/desired/endpoints.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
 import { read } from '../../src/rack/fact.ts';
 import { placementsFact } from '../../src/rack/placement/observed/fact.ts';
-import { tinyShape, writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
+import { tinyShape } from '../../src/sim/doubles/tiny-gguf.ts';
 import { json } from '../cli/meshwright.ts';
 import { schemaCheck } from '../cli/schema-check.ts';
 import { inTurn } from '../in-turn.ts';
@@ -17,6 +17,7 @@ import { findLlamaPackages, llamaPackages } from '../llama/packages.ts';
 import { eventually } from '../rack/running.ts';
 import { type FileValue, filePart } from '../scenarios/converge-file.ts';
 import { changesIn, leftIn, patience } from '../scenarios/converge-rack.ts';
+import { writeTinyGguf } from '../tiny-models.ts';
 import { type NamespaceRack, startNamespaceRack } from './rack.ts';
 import { type TypedRack, typedRack } from './typed.ts';
 
@@ -184,7 +185,7 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
   });
 
   inTurn(1, 3)('that loses a process or a cable', () => {
-    it('gives no token after a worker is killed, although it reports good health, until a restart', async () => {
+    it('reports good health after a worker is killed, but returns no token until the mesh is restarted', async () => {
       await rack.behindOurBack(async () => {
         await signal(worker, 'KILL');
         expect(await health()).toBe('{"status":"ok"}');
@@ -195,7 +196,7 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
       await restart();
     });
 
-    it('is reported as hung while a worker is suspended, although it reports good health, until a restart', async () => {
+    it('reports good health while a worker is suspended, but is hung until the mesh is restarted', async () => {
       await rack.behindOurBack(async () => {
         await signal(worker, 'STOP');
         expect(await health()).toBe('{"status":"ok"}');
@@ -238,7 +239,7 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
   });
 
   inTurn(2, 3)('with a cache', () => {
-    it('removes a cached tensor that changed on disk before it answers, and names the tensor', async () => {
+    it('names and removes a cached tensor that changed on disk, before it returns an answer', async () => {
       const model = join(folder, 'large/large.gguf');
       await writeTinyGguf(model, { ...cachedShape, layers: 1 });
       golden = await soloAnswer(llamaPackages(found), model, ['--ctx-size', '512', '--parallel', '1']);

@@ -66,7 +66,7 @@ describe.skipIf(!nativePartsTested)('cables --measure on Macs with separate file
     await expectNothingLeft();
   });
 
-  it('ends at both ends, without a verdict, if one program is killed', async () => {
+  it('stops at both ends, without a verdict, if one program is killed', async () => {
     const running = measure('3');
     const kill = async (): Promise<boolean> =>
       (await rack.asRoot(second, `p=$(${programs}); [ -n "$p" ] && kill -KILL $p`)).code === 0;

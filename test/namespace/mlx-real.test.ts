@@ -101,7 +101,7 @@ describe.skipIf(real === undefined)('a mesh of the real mlx_lm on two Macs', { t
   it('needs no changes in a second apply', () => expectNothingToDo(rack));
 
   inTurn(0, 2)('that serves', () => {
-    it('took the same steps, connections and commands as with its double', async () => {
+    it('starts with the same steps, connections and commands as its double', async () => {
       const double = await startConvergeRack('mlx-double', mlxFile({}, doubleRuntime));
       const { taken } = await countedStart(double);
       await double.stop();
@@ -109,7 +109,7 @@ describe.skipIf(real === undefined)('a mesh of the real mlx_lm on two Macs', { t
       expect(realStart.taken).toEqual(taken);
     });
 
-    it('is asked, shown and measured by the commands', async () => {
+    it('works with the ask, status and bench commands', async () => {
       typed = typedRack(rack, mlxFile());
       const asked = await typed.type('ask', 'chat', 'Tell me of the cable.', '--max-tokens', '8', '--json');
       expect(json(asked)).toMatchObject({ node: first, answer: expect.stringMatching(/./), diagnostics: [] });
@@ -127,7 +127,7 @@ describe.skipIf(real === undefined)('a mesh of the real mlx_lm on two Macs', { t
       expect(measured).toMatchObject({ tokensAre: 'counted-by-runtime', levels: [level], diagnostics: [] });
     });
 
-    it('answers four requests at once behind its gateway', async () => {
+    it('answers four parallel requests through its gateway', async () => {
       const messages = [{ role: 'user', content: 'Tell me of the cable.' }];
       const body = JSON.stringify({ model: 'chat', messages, max_tokens: 8, temperature: null });
       const curl = `/usr/bin/curl -q -s -m 60 -H 'Content-Type: application/json' --data-binary '${body}'`;
@@ -136,7 +136,7 @@ describe.skipIf(real === undefined)('a mesh of the real mlx_lm on two Macs', { t
       expect(stdout.match(/"finish_reason": "length"/g)).toHaveLength(4);
     });
 
-    it('becomes a pipeline', async () => {
+    it('restarts as a pipeline', async () => {
       expect(await rack.declare(mlxFile({ sharding: 'pipeline' }))).toEqual([]);
       expect(await healed()).toEqual([]);
       const ranks = await Promise.all([first, second].map((node) => rack.asRoot(node, 'ps -axo command')));
@@ -163,7 +163,7 @@ describe.skipIf(real === undefined)('a mesh of the real mlx_lm on two Macs', { t
   });
 
   inTurn(1, 2)('with a model that cannot be loaded', () => {
-    it('shows why, and starts again with a whole model', async () => {
+    it('shows why its start fails, and starts again with a complete model', async () => {
       expect(await rack.declare(mlxFile({ model: 'short' }))).toEqual([]);
       const { report, exit } = await rack.apply();
       const said = (report?.diagnostics ?? []).map(({ detail }) => plainText(detail ?? ''));
@@ -174,7 +174,7 @@ describe.skipIf(real === undefined)('a mesh of the real mlx_lm on two Macs', { t
     });
   });
 
-  it('stops with nothing left', async () => {
+  it('stops without leaving a rank process behind', async () => {
     expect(await rack.declare(mlxFile({ state: 'stopped' }))).toEqual([]);
     const { report } = await rack.converge();
     expect(report?.diagnostics).toEqual([]);

@@ -35,7 +35,7 @@ describe.skipIf(!isHere)('the native link test', () => {
     return ends;
   };
 
-  it('measures latency and both directions, and gives back what it got', async () => {
+  it('measures latency and both directions, and releases its resources', async () => {
     const ends = await measure();
     for (const end of ends) {
       expect(end).toMatchObject({ status: 0, stderr: '' });
@@ -67,7 +67,7 @@ describe.skipIf(!isHere)('the native link test', () => {
     expect((8e3 * bytes) / ns).toBeLessThan(440);
   });
 
-  it('goes on after lost messages, and counts wrong ones', async () => {
+  it('continues after lost messages, and counts wrong messages', async () => {
     const [lead, follow] = await measure({ lose_every: 3 }, { seconds: 0.2 }, { flip_every: 5 });
     expect([lead.status, follow.status]).toEqual([0, 0]);
     expect(numbersAfter('latency', lead)[1]).toBeGreaterThan(0);
@@ -96,7 +96,7 @@ describe.skipIf(!isHere)('the native link test', () => {
     { set: { poll_error: 5 }, why: /^failed ibv_poll_cq failed/ },
     { set: { state: 1 }, why: 'the port is not active' },
     { set: { open_error: 16 }, why: 'ibv_open_device failed with error 16' },
-  ])('names the call that failed, and gives back the rest: $why', async ({ set, why }) => {
+  ])('names the call that failed, and releases everything else: $why', async ({ set, why }) => {
     const [lead, follow] = await measure(set);
     expect(lead).toMatchObject({ status: 1 });
     expect(lead.lines.at(-1)).toEqual(typeof why === 'string' ? `failed ${why}` : expect.stringMatching(why));
@@ -104,14 +104,14 @@ describe.skipIf(!isHere)('the native link test', () => {
     expect(follow.lines.at(-1)).toMatch(/^failed the other end (failed|is gone)$/);
   });
 
-  it('reports objects that the driver does not take back', async () => {
+  it('reports objects that the driver does not release', async () => {
     const [end] = await measurePair(built.folder, [healthyEnd(0, { destroy_qp_error: 16 }), healthyEnd(1)]);
     expect(end.status).toBe(1);
     expect(end.lines).toContain('left ibv_destroy_qp failed with error 16');
     expect(end.counts?.['queuePairs']).toEqual({ opened: 1, open: 1 });
   });
 
-  it('refuses a GID that is not IPv4-mapped, and a device that is missing', async () => {
+  it('fails for a GID that is not IPv4-mapped, and for a missing device', async () => {
     const gids = new Map([[1, Buffer.from(`fe80${'0'.repeat(27)}1`, 'hex')]]);
     const end = await startEnd(built.folder, { ...healthyEnd(0), gids }, 'lead').ended;
     expect([end.status, end.lines]).toEqual([1, ['failed the GID is not IPv4-mapped']]);
@@ -121,7 +121,7 @@ describe.skipIf(!isHere)('the native link test', () => {
     expect([status, stdout]).toEqual([1, 'failed there is no device with this name\n']);
   });
 
-  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('gives everything back after %s', async (signal) => {
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('releases everything after %s', async (signal) => {
     const act: PairOptions['at'] = ['ready', ([lead]) => lead.kill(signal)];
     const [lead, follow] = await measure({}, { seconds: 5, at: act });
     expect(lead).toMatchObject({ status: 1 });
@@ -129,7 +129,7 @@ describe.skipIf(!isHere)('the native link test', () => {
     expect(follow.status).toBe(1);
   });
 
-  it('gives everything back if the other end is killed', async () => {
+  it('releases everything if the other end is killed', async () => {
     for (const killed of [0, 1] as const) {
       const act: PairOptions['at'] = ['ready', (programs) => programs[killed].kill('SIGKILL')];
       const ends = await measure({}, { seconds: 5, at: act });
@@ -137,7 +137,7 @@ describe.skipIf(!isHere)('the native link test', () => {
     }
   });
 
-  it('believes no address or line that the other end made up', async () => {
+  it('rejects invalid addresses and lines from the other end', async () => {
     const word = fc.constantFrom(
       'hello',
       'hello 1',

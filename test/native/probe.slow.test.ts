@@ -93,7 +93,7 @@ describe.skipIf(!isHere)('the native probe', () => {
     return first;
   };
 
-  it('is compared with captures of several Macs', () => {
+  it('is tested against captures from several Macs', () => {
     expect(cases.length).toBeGreaterThan(6);
     expect(cases.filter(({ ports }) => ports.some(({ gids }) => gids.length > 0)).length).toBeGreaterThan(1);
   });
@@ -134,7 +134,7 @@ describe.skipIf(!isHere)('the native probe', () => {
     expect(counts['contexts']?.opened).toBe(devices.length);
   });
 
-  it('reports limits, MTU, speed and several ports of a device', () => {
+  it("reports a device's limits, MTU, speed and multiple ports", () => {
     const set = { phys_port_cnt: 2, max_qp: 3, max_cq: 4, max_pd: 5, max_mr: 6, active_mtu: 4, active_width: 2 };
     expect(probeOne({ ...set, active_speed: 32, link_layer: 2, state: 3 })).toMatchObject({
       maxQueuePairs: 3,
@@ -148,7 +148,7 @@ describe.skipIf(!isHere)('the native probe', () => {
     });
   });
 
-  it('lists only the entries of a full-length GID table that are not empty, with the first IPv4-mapped one', () => {
+  it('lists only the used entries of a full-length GID table, and the index of the first IPv4-mapped entry', () => {
     const gids = new Map([
       [7, bytesOf('fe80::')],
       [9, bytesOf('fe80::1')],
@@ -200,7 +200,7 @@ describe.skipIf(!isHere)('the native probe', () => {
     { set: { max_mtu: 4 }, detail: 'active_mtu is 5 at port 1' },
     { set: { active_width: 3 }, detail: 'active_width is 3 at port 1' },
     { set: { fw_ver_endless: 1 }, detail: 'fw_ver does not end' },
-  ])('does not believe a device whose $detail', ({ set, detail }) => {
+  ])('rejects a device whose $detail', ({ set, detail }) => {
     expect(probeOne(set)).toMatchObject({ device: 'rdma_en2', unknown: 'garbled', detail });
     expect(probeOne(set)).not.toHaveProperty('ports');
   });
@@ -209,18 +209,18 @@ describe.skipIf(!isHere)('the native probe', () => {
     ['device_shift', 'port_shift'].flatMap((struct) =>
       [-16, -8, -4, -1, 1, 4, 8, 16, 64].map((by) => ({ struct, by })),
     ),
-  )('notices a struct with a different beginning: $struct of $by bytes', ({ struct, by }) => {
+  )('reports a struct as garbled if its fields are shifted: $struct of $by bytes', ({ struct, by }) => {
     expect(probeOne({ [struct]: by, state: 4 })).toMatchObject({ device: 'rdma_en2', unknown: 'garbled' });
   });
 
-  it('notices queries that succeed without an answer', () => {
+  it('detects queries that succeed but return nothing', () => {
     const noAnswer = 'succeeded without an answer';
     expect(probeOne({ silent: 1 })).toMatchObject({ unknown: 'garbled', detail: `ibv_query_device ${noAnswer}` });
     const detail = `ibv_query_gid ${noAnswer} for index 0`;
     expect(probeOne({ silent_gid: 1 })).toMatchObject({ unknown: 'garbled', detail });
   });
 
-  it('notices structs that are too short, and reads longer ones', () => {
+  it('detects structs that are too short, and reads longer ones', () => {
     const detail = 'link_layer is 165 at port 1';
     expect(probeOne({ longer: -4 })).toMatchObject({ device: 'rdma_en2', unknown: 'garbled', detail });
     expect(probeOne({ longer: 512 })).toMatchObject({ device: 'rdma_en2', ports: [{ state: 'down' }] });
@@ -244,7 +244,7 @@ describe.skipIf(!isHere)('the native probe', () => {
     expect(device.device).toBeUndefined();
   });
 
-  it('lists up to 64 devices, and more of them count as garbled', () => {
+  it('lists up to 64 devices, and treats a longer list as garbled', () => {
     const devices = Array.from({ length: 65 }, (_, at) => ({ ...healthy, name: `rdma_en${at}` }));
     expect(built.probe(devices.slice(1)).report.value?.map(({ device }) => device)).toEqual(
       devices.slice(1).map(({ name }) => name),
@@ -255,7 +255,7 @@ describe.skipIf(!isHere)('the native probe', () => {
     noDomainOrQueue(counts);
   });
 
-  it.each([-2, -1, 1])('does not believe a device list whose count is wrong by %i', (by) => {
+  it.each([-2, -1, 1])('rejects a device list whose count is wrong by %i', (by) => {
     const { report, counts } = built.probe([healthy], [`set miscounted ${by}`]);
     expect(report).toMatchObject({ unknown: 'garbled' });
     noDomainOrQueue(counts);
@@ -265,7 +265,7 @@ describe.skipIf(!isHere)('the native probe', () => {
     expect(built.probe([]).report).toMatchObject({ value: [] });
   });
 
-  it('reports a library that is missing, and a function that is missing in it', () => {
+  it('reports a missing library, and a function missing from the library', () => {
     const absent = built.reportOf({ MESHWRIGHT_VERBS_LIBRARY: 'no-such-library.so' });
     expect(absent).toMatchObject({ unknown: 'no-library', detail: expect.stringContaining('no-such-library.so') });
     const { report, counts } = built.probe([healthy], [], 'fake-verbs-without-query-gid');
@@ -273,7 +273,7 @@ describe.skipIf(!isHere)('the native probe', () => {
     expect(counts['lists']).toEqual({ opened: 0, open: 0 });
   });
 
-  it('reads the verbs library of this computer, or says why it cannot', () => {
+  it("reads this computer's verbs library, or reports why it cannot", () => {
     const report = built.reportOf({});
     expect(report.value === undefined ? ['no-library', 'failed'] : [undefined]).toContain(report.unknown);
     if (process.platform === 'linux' && process.env['MESHWRIGHT_NATIVE'] === 'required')
@@ -295,10 +295,10 @@ describe.skipIf(!isHere)('the native probe', () => {
   });
 });
 
-describe.skipIf(!isHere)('the native probe with a library that answers at random', () => {
+describe.skipIf(!isHere)('the native probe with a library that returns random answers', () => {
   const seconds = isWhole ? 300 : isThorough ? 10 : 2;
 
-  it('makes no error of memory or arithmetic, and prints valid JSON', { timeout: (seconds + 60) * 1_000 }, async () => {
+  it('makes no memory or arithmetic errors, and prints valid JSON', { timeout: (seconds + 60) * 1_000 }, async () => {
     const devices = [2, 3, 4].map((at) => ({
       name: `rdma_en${at}`,
       gids: new Map([[1, bytesOf(`::ffff:192.0.2.${at}`)]]),
@@ -349,13 +349,13 @@ describe.skipIf(!isHere)('fnv of the native probe', () => {
     ]);
   });
 
-  it('equals the version in TypeScript for any bytes, also across the ends of its reads', () => {
+  it('matches the TypeScript version for any bytes, even across read boundaries', () => {
     const any = fc.sample(fc.uint8Array({ maxLength: 300 }), 50);
     const contents = [...any, ...[-1, 0, 1].map((more) => Buffer.alloc((1 << 20) + more, 'tensor'))];
     expect(hashesOf(contents)).toEqual(contents.map(fnv1a64));
   });
 
-  it('agrees with the program that verifies the cache of a worker', () => {
+  it("agrees with the program that verifies a worker's cache", () => {
     const contents = [0, 1, 65_537, (1 << 20) + 17].map((size) => Buffer.alloc(size, 'weights'));
     const names = hashesOf(contents);
     const cache = join(built.folder, 'cache');
@@ -401,7 +401,7 @@ describe.skipIf(!isHere || process.platform !== 'linux')('the native addon', () 
     const settled = async (...calls) => (await Promise.allSettled(calls)).map((one) => one.value ?? one.reason.message);
   `;
 
-  it('hashes files like the version in TypeScript, for any bytes', () => {
+  it('hashes files like the TypeScript version, for any bytes', () => {
     const contents = [...fc.sample(fc.uint8Array({ maxLength: 300 }), 50), Buffer.alloc((1 << 20) + 1, 'tensor')];
     const names = contents.map((_, at) => join(built.folder, `file ${at}`));
     for (const [at, content] of contents.entries()) writeFileSync(names[at] ?? '', content);
@@ -410,7 +410,7 @@ describe.skipIf(!isHere || process.platform !== 'linux')('the native addon', () 
     expect(built.runWithAddon(code, {})).toEqual(contents.map(fnv1a64));
   });
 
-  it('hashes a file while the event loop continues: the same process writes it', () => {
+  it('hashes a file without blocking the event loop that writes the file', () => {
     const pipe = join(built.folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     const code = `${load()}
@@ -421,7 +421,7 @@ describe.skipIf(!isHere || process.platform !== 'linux')('the native addon', () 
     expect(built.runWithAddon(code, {})).toBe('85944171f73967e8');
   });
 
-  it('rejects a call that fails, and throws if the path is no text', () => {
+  it('rejects its promise if a call fails, and throws if the path is not a string', () => {
     const code = `${load()}
       const thrown = [[], [1], [null]].map((words) => {
         try { return addon.fnv(...words); } catch (error) { return String(error); }
@@ -432,7 +432,7 @@ describe.skipIf(!isHere || process.platform !== 'linux')('the native addon', () 
     expect(built.runWithAddon(code, {})).toEqual([wrong, wrong, wrong, 'No such file or directory', 'Is a directory']);
   });
 
-  it('reports the devices, the limits and the GIDs that the program reports', () => {
+  it('reports the same devices, limits and GIDs as the program', () => {
     const gids = new Map([[1, bytesOf('::ffff:192.0.2.1')]]);
     const devices = [
       { ...healthy, gids },

@@ -81,12 +81,12 @@ describe(`the errors of ${count} files that each have one mistaken line`, () => 
     verdicts = draw(sampleSeed);
   }, 540_000);
 
-  it('begin at the mistaken line in at least 95 of 100 files', () => {
+  it('point first to the mistaken line in at least 95 of 100 files', () => {
     const missed = verdicts.filter((one) => !isBlamed(one));
     expect(missed.length / count, shown(missed)).toBeLessThanOrEqual(0.05);
   });
 
-  it('number more than three in at most 5 of 100 files', () => {
+  it('exceed three in at most 5 of 100 files', () => {
     const many = verdicts.filter((one) => mistakes(one) > mostErrors);
     expect(many.length / count, shown(many)).toBeLessThanOrEqual(0.05);
   });

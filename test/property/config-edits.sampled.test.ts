@@ -320,7 +320,7 @@ describe('a single edit to a valid cluster file', () => {
     }
   });
 
-  it('has listed consequences only for existing keys', () => {
+  it('has entries in the table of consequences only for keys that exist', () => {
     const names = paths.map((path) => path.join('.'));
     expect([...Object.keys(consequences), ...isSameAsDefault].filter((name) => !names.includes(name))).toEqual([]);
     for (const name of isSameAsDefault) {

@@ -38,7 +38,7 @@ const troubles = fc.record({
 });
 
 describe('the diagnosis of a rack', () => {
-  it('reports nothing but unknown facts for a healthy rack with some facts unknown', () => {
+  it('reports nothing but the unknown facts of an otherwise healthy rack', () => {
     fc.assert(
       fc.property(unknowns, (unknown) => {
         const codes = diagnoseFleet(desiredFleet(), observedFleet({ unknown })).map((one) => one.code);

@@ -87,7 +87,7 @@ describe('an answer with detected damage', () => {
 });
 
 describe('a damaged answer that claims to be complete', () => {
-  it('is unknown or right when cut after any line, or incomplete if the fact is listed', () => {
+  it('never yields a wrong fact when truncated after any line; only listed facts may be incomplete', () => {
     const wrong = knownCases.flatMap((one) =>
       verdicts(one, cutAtLines).flatMap(({ text, verdict }) =>
         isTrueWhenCut(verdict, one) ? [] : [{ title: one.title, text, verdict }],
@@ -96,7 +96,7 @@ describe('a damaged answer that claims to be complete', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('is unknown or right when cut after any character, or incomplete if the fact is listed', () => {
+  it('never yields a wrong fact when truncated after any character; only listed facts may be incomplete', () => {
     const wrong = knownCases.flatMap((one) =>
       verdicts(one, (text) => cutAtCharacters(text)).flatMap(({ text, verdict }) =>
         isTrueWhenCut(verdict, one) ? [] : [{ title: one.title, text, verdict }],
@@ -105,7 +105,7 @@ describe('a damaged answer that claims to be complete', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('is unknown or right without one of its JSON keys, except for listed fields', () => {
+  it('never yields a wrong fact if one of its JSON keys is missing, except in listed fields', () => {
     const wrong = knownCases.flatMap((one) =>
       verdicts(one, withoutEachKey).flatMap(({ text, verdict }) =>
         isTrueWithoutKey(verdict, one) ? [] : [{ title: one.title, text, verdict }],
@@ -114,7 +114,7 @@ describe('a damaged answer that claims to be complete', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('is unknown or right with a garbage line in any position', () => {
+  it('never yields a wrong fact, wherever a garbage line appears', () => {
     const wrong = knownCases.flatMap((one) =>
       rubbishLines.flatMap((line) =>
         verdicts(one, (text) => withLine(text, line)).flatMap(({ text, verdict }) =>
@@ -125,7 +125,7 @@ describe('a damaged answer that claims to be complete', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('is unknown or right with an unprintable character in any position', () => {
+  it('never yields a wrong fact, wherever an unprintable character appears', () => {
     const wrong = knownCases.flatMap((one) =>
       rubbishCharacters.flatMap((character) =>
         verdicts(one, (text) => withCharacter(text, character)).flatMap(({ text, verdict }) =>
@@ -159,7 +159,7 @@ describe('a damaged answer that claims to be complete', () => {
 describe('the facts that may be incomplete', () => {
   const cutVerdicts = (one: FactCase) => verdicts(one, cutAtLines).map(({ verdict }) => verdict);
 
-  it('are listed only if one of their test cases stops early', () => {
+  it('are listed only if truncation makes one of their test cases incomplete', () => {
     for (const fact of Object.keys(mayStopEarly)) {
       const short = knownCases
         .filter((one) => one.fact === fact && !isCrossChecked(one))
@@ -168,7 +168,7 @@ describe('the facts that may be incomplete', () => {
     }
   });
 
-  it('omit only listed fields, and each listed field at least once', () => {
+  it('omit only listed fields, and omit each listed field at least once', () => {
     for (const [fact, fields] of Object.entries(mayLeaveOut)) {
       for (const field of fields) {
         const others = fields.filter((one) => one !== field);

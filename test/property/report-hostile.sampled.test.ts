@@ -75,7 +75,7 @@ function check(text: string, columns: number, commands: readonly string[] = []):
 }
 
 describe('the text output for a rack with a hostile node', () => {
-  it('contains only plain characters and lines that fit the page in status', () => {
+  it('shows status in plain characters, with no line wider than the page', () => {
     fc.assert(
       fc.property(values, width, fc.boolean(), (own, columns, unicode) => {
         const detail = String(own.identity?.serial);
@@ -104,7 +104,7 @@ describe('the text output for a rack with a hostile node', () => {
     );
   });
 
-  it('contains only plain characters and lines that fit the page in facts', () => {
+  it('shows facts in plain characters, with no line wider than the page', () => {
     fc.assert(
       fc.property(values, width, fc.boolean(), (own, columns, unicode) => {
         const observation = observedFleet({ values: { 'studio-1': own } });

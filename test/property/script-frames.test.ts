@@ -36,7 +36,7 @@ describe('observation frames', () => {
     );
   });
 
-  it('contain only right or missing answers after truncation at any byte', () => {
+  it('yield only correct or missing probe output after truncation at any byte', () => {
     fc.assert(
       fc.property(runs, (all) => {
         const whole = stream(all);
@@ -52,7 +52,7 @@ describe('observation frames', () => {
     );
   });
 
-  it('contain only right or missing answers after any bytes are lost', () => {
+  it('yield only correct or missing probe output after any bytes are lost', () => {
     fc.assert(
       fc.property(runs, fc.nat(), fc.integer({ min: 1, max: 80 }), (all, place, length) => {
         const whole = stream(all);
@@ -77,7 +77,7 @@ describe('observation frames', () => {
     );
   });
 
-  it('never yield an answer from random bytes, or cause an exception', () => {
+  it('yield no probe output and no exception for random bytes', () => {
     const line = fc.constantFrom(
       `\n${boundary} begin 1 2\n`,
       `${boundary} sizes\n`,

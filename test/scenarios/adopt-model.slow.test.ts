@@ -78,7 +78,7 @@ const adopt = async (node: string) => {
 };
 
 describe('the adoption of a model', () => {
-  it('stages every file of a cache of Hugging Face and leaves the cache as it was', async () => {
+  it('stages every file of a Hugging Face cache and leaves the cache unchanged', async () => {
     storeModel('studio-1');
     expect(await adopt('studio-1')).toEqual({
       outcomes: ['changed'],
@@ -88,7 +88,7 @@ describe('the adoption of a model', () => {
     });
   });
 
-  it('reports a file with a wrong byte, which is not staged', async () => {
+  it('reports a file with one wrong byte, and does not stage the file', async () => {
     storeModel('studio-2', { ...contents, 'weights.safetensors': contents['weights.safetensors'].replace('w', 'W') });
     expect(await adopt('studio-2')).toEqual({
       outcomes: ['changed'],
@@ -100,7 +100,7 @@ describe('the adoption of a model', () => {
     });
   });
 
-  it('waits for a process that still downloads into the folder', async () => {
+  it('fails while a process is still downloading into the folder', async () => {
     storeModel('studio-3');
     const download = openSync(onNode('studio-3', `${hub}/blobs/${sha256('later')}.incomplete`), 'a');
     expect(await adopt('studio-3')).toEqual({

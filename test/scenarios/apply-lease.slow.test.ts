@@ -214,7 +214,7 @@ describe('the lease of a node whose clock is ten years off', () => {
     await hasty.keeper.release();
   });
 
-  it("is left to a run's unfinished script and taken over when the script ends", async () => {
+  it("is kept while a run's script is unfinished, and is taken over when the script ends", async () => {
     const owner = contender({ run: 'run-a', heartbeatMs: never, pid: 2 ** 22 + 1 });
     await owner.keeper.take([one]);
     const script = runScript(owner, 'left');

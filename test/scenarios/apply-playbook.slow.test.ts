@@ -153,7 +153,7 @@ describe('a playbook', () => {
     ]);
   });
 
-  it('runs batch after batch, and stops when more nodes fail than are allowed', async () => {
+  it('runs one batch after another, and stops if more nodes fail than allowed', async () => {
     const ways = rack.desired.nodes.map(({ name }) => rack.way(name, name === 'studio-1' ? { port: 1 } : {}));
     const own: Task = { kind: 'run', command: ['sw_vers'], effect: 'none', deadlineMs: 20_000 };
     const serial: Play['serial'] = [{ kind: 'count', count: 1 }];
@@ -185,7 +185,7 @@ describe('a playbook', () => {
     expect(phases).toEqual(['run', 'lease', 'intent', 'outcome', 'intent', 'outcome', 'lease', 'end']);
   });
 
-  it('stops if a different run has a lease', async () => {
+  it('stops if another run has a lease on one of its nodes', async () => {
     let late: PlaybookReport | undefined;
     const held = await play([{ tasks: [power] }], {
       desired: sleeping(24),
@@ -213,7 +213,7 @@ describe('a playbook', () => {
     expect([new Set(sessions).size, sleepOf(report)]).toEqual([2, [27, 27, 27]]);
   });
 
-  it('plans and asks again if a different run changed a node before this run took over the lease', async () => {
+  it('plans and asks again if another run changed a node before this run took over the lease', async () => {
     const desired = sleeping(28);
     const { plan, observation } = await planned(desired);
     const dead = openRun(
@@ -246,7 +246,7 @@ describe('a playbook', () => {
     expect(codes(undone.report)).toContain('task/still-different');
   });
 
-  it('hides a secret that a node prints from the journal', async () => {
+  it('keeps a secret out of the journal, even if a node prints it', async () => {
     const secrets = readSecrets();
     secrets.add('hf_echoed');
     const journal = openJournal(folder.path, 'run-echo', secrets);

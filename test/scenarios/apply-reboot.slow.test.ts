@@ -47,7 +47,7 @@ const leaveMark = (node: string, from: string): void => {
 };
 
 describe('a restart', () => {
-  it('is proven by a new boot session, and the run continues under its lease', async () => {
+  it('is confirmed by a new boot session, and the run continues under its lease', async () => {
     const from = await bootSession('studio-1');
     const report = await run([reboot('studio-1', from), power('studio-1', ['studio-1/up'])]);
     expect([outcomes(report), codes(report), orders('studio-1')]).toEqual([['changed', 'unchanged'], [], 1]);
@@ -63,7 +63,7 @@ describe('a restart', () => {
     expect(orders('studio-1')).toBe(before + 1);
   });
 
-  it('is proven even if the answer to the order was lost', async () => {
+  it('is confirmed even if the reply to the restart command was lost', async () => {
     const from = await bootSession('studio-2');
     const proxy = await startCuttingProxy(rack.fleet.nodes['studio-2']?.port ?? 0);
     let isLost = false;

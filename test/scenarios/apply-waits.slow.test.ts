@@ -28,7 +28,7 @@ const rack = shared(() => startApplyRack('waits'));
 const proxied = cuttingProxies();
 
 describe('a lease', () => {
-  it('stops a whole plan before it starts if a different run has it', async () => {
+  it('stops a whole plan before it starts if another run has the lease', async () => {
     const person = new AbortController();
     const holder = runPlan(
       planOf([gate('wait', seenSleep('studio-2', 9_999))]),

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { read } from '../../src/rack/fact.ts';
 import { placementsFact } from '../../src/rack/placement/observed/fact.ts';
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
-import { tinyShape, writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
+import { tinyShape } from '../../src/sim/doubles/tiny-gguf.ts';
+import { writeTinyGguf } from '../tiny-models.ts';
 import { type FileValue, filePart, first, pairFile } from './converge-file.ts';
 import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 
@@ -66,7 +67,7 @@ describe.skipIf(reason !== undefined)('a placement on a real llama.cpp', { timeo
     expect(leftIn((await rack.apply()).plan)).toEqual([]);
   });
 
-  it('is started again after its process died', async () => {
+  it('is started again after its process dies', async () => {
     await rack.behindOurBack(() =>
       rack.asRoot(
         first,

@@ -42,7 +42,7 @@ let last: RandomEdit = { words: 'the first file', change: () => undefined };
 
 describe('apply after a random edit', { timeout: patience }, () => {
   it.each(sampleOf(seedsFrom(1_000, 60), { few: 2, oneIn: 30 }))(
-    'stops only placements that the plan lists: %i',
+    'stops only the placements that the plan lists: %i',
     async (seed) => {
       const { edit } = await validEdit(seed);
       const before = editedFile(last.change);

@@ -28,7 +28,7 @@ const kinds = ({ plan }: Applied): readonly string[] => plan.effects.map(({ kind
 
 describe("a plan's listed effects", { timeout: patience }, () => {
   // The last test compares the effects of the tests before it, so it does not run alone.
-  it('cover everything that is disturbed by stopping and starting a placement', async () => {
+  it('cover everything that stopping and starting a placement disturbs', async () => {
     expect(kinds(await reach({ kind: 'stop', placements }))).toEqual(['interrupt']);
     await keepersAtRest(rack.fleet());
     expect(rack.fleet().processes()).toEqual([]);
@@ -37,7 +37,7 @@ describe("a plan's listed effects", { timeout: patience }, () => {
     expect(rack.fleet().processes()).toHaveLength(2);
   });
 
-  it('cover everything that is disturbed by restarting each Mac', async () => {
+  it('cover everything that restarting each Mac disturbs', async () => {
     expect(kinds(await reach({ kind: 'reboot', nodes }))).toEqual(['interrupt', 'reboot']);
     const reboots = rack
       .fleet()

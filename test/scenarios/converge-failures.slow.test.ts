@@ -99,7 +99,7 @@ describe('apply', { timeout: patience }, () => {
     expectNothingOld(rack);
   });
 
-  it('reconnects if it is cut off during a command, and completes', async () => {
+  it('reconnects and completes if its connection drops during a command', async () => {
     await declareModel({ source: './models/large' });
     const { proxy, ways } = await proxied();
     const cut = new Set<string>();

@@ -59,7 +59,7 @@ describe('apply after an edit to the file', { timeout: patience }, () => {
   const effective = edits.filter(({ changes = [], blockers = [] }) => changes.length > 0 && blockers.length === 0);
 
   it.each(titled(sampleOf(effective, { few: 1, oneIn: 24 })))(
-    'leaves no leftovers, and neither does its reversal: %s %s',
+    'leaves nothing behind, before and after the edit is undone: %s %s',
     async (_key, _what, { key, change, changes }) => {
       if (key === 'placements.*.transport') {
         // The number of safe RDMA starts between two reboots is limited.

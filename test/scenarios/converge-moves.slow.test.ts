@@ -45,7 +45,7 @@ describe('apply after several edits to the file', { timeout: patience }, () => {
     expectNothingOld(rack);
   });
 
-  it('stops at a node that left the file until `forget`', async () => {
+  it('is refused until `forget` runs if a node was removed from the file', async () => {
     const onlyFirst = pairFile(withoutSecond);
     expect(await rack.declare(onlyFirst)).toEqual(['lock/node-left-file']);
     rack.relock((lock) => withoutNode(lock, second));

@@ -34,7 +34,7 @@ async function playOverSshd(at: Place): Promise<readonly Ran[]> {
 const printed = ({ stdout, stderr }: Ran): string => `${stdout}${stderr}`;
 
 inTurn(0, 2).skipIf(!hasSshd())('the demo over OpenSSH', () => {
-  it('exits as over the simulated servers, from manual steps to a restart after a crash', async () => {
+  it('returns the same exit codes as over the simulated servers', async () => {
     place = makePlace();
     await prepareDemo(place.folder);
     const rans = await playOverSshd(place);

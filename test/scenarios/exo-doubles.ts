@@ -8,9 +8,10 @@ import type { Talk, TalkRequest } from '../../src/drivers/contract/driver.ts';
 import { beginDialogue } from '../../src/drivers/registry.ts';
 import type { ExoPlacement } from '../../src/model/endpoint-calls.ts';
 import { nodeName } from '../../src/model/node.ts';
-import { writeExoProgram, writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
+import { writeExoProgram } from '../../src/sim/doubles/exo-image.ts';
 import { createPortClaims } from '../../src/sim/hosts/link-table.ts';
 import { expectNobodyBelow } from '../rack/running.ts';
+import { writeIndexedModel } from '../tiny-models.ts';
 
 /** The dialects of exo. */
 export type Dialect = '1.0.71' | 'main';

@@ -6,10 +6,10 @@ import type { RunReport } from '../../src/apply/open-run.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
 import type { Act } from '../../src/model/step.ts';
 import { mostLogBytes } from '../../src/node/paths/own-paths.ts';
-import { writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
 import { inTurn } from '../in-turn.ts';
 import { eventually } from '../rack/running.ts';
 import { sampleOf } from '../sample.ts';
+import { writeIndexedModel } from '../tiny-models.ts';
 import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, changesIn, leftIn, patience, rankNodes, startConvergeRack } from './converge-rack.ts';
 import { writeExoBuild, writeExoImage } from './exo-doubles.ts';
@@ -216,7 +216,7 @@ while ask http://127.0.0.1:8080/state | "$R/usr/bin/grep" -q "$i" && [ "$n" -lt 
     await fault();
   });
 
-  it('does not start over a cable whose address gets a GID at index 2, until it uses TCP', async () => {
+  it('does not start over a cable whose address has its GID at index 2, but starts over TCP', async () => {
     await rack.behindOurBack(async (fleet) => {
       for (const name of ['gid-second', 'gid-missing']) await fleet.setFault([name, `${first}:4`]);
     });

@@ -54,7 +54,7 @@ describe('the gateway in front of a mesh', () => {
     expect(seen).toEqual(['a', 'b', 'c']);
   });
 
-  it('lists only the served name; it refuses other names and lists the valid ones', async () => {
+  it('lists only the served name, and refuses other names with a list of valid names', async () => {
     const { gateway, upstream } = await opened();
     const models = await gateway.client.models.list();
     expect(models.data.map(({ id }) => id)).toEqual(['tiny']);
@@ -147,7 +147,7 @@ describe('the gateway in front of a mesh', () => {
     expect((await gateway.status()).placements[0]?.counts).toMatchObject({ requests: 1, failed: 1 });
   });
 
-  it('reads an answer to its end if the runtime would not stop generating it', async () => {
+  it('keeps reading an abandoned response if the runtime would generate it to the end anyway', async () => {
     for (const [cancels, stream] of [
       ['never', true],
       ['streams', false],
@@ -222,7 +222,7 @@ describe('the gateway in front of a mesh that is down, closed or failing', () =>
     expect([error.status, error.code]).toEqual([400, 'declined']);
   });
 
-  it('cuts off a stream that the runtime aborts, so that no client considers it complete', async () => {
+  it('drops the connection of a stream that the runtime aborts, so no client considers it complete', async () => {
     const { gateway, upstream } = await opened({ isHeld: true, breaksAfter: 1 });
     const stream = await gateway.client.chat.completions.create({ ...chat(), stream: true });
     upstream.step();

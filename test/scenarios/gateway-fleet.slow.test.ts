@@ -151,7 +151,7 @@ describe('a published endpoint', { timeout: patience }, () => {
       expect((await chat(clientKey)).status).toBe(200);
     });
 
-    it('returns the reason while the mesh is down, and serves again after the next apply', async () => {
+    it('responds with the reason while the mesh is down, and serves again after the next apply', async () => {
       await rack.behindOurBack(async () => {
         await rack.asRoot(first, '"$R/bin/launchctl" kill SIGKILL system/dev.meshwright.rank.chat');
       });
@@ -202,7 +202,7 @@ describe('a published endpoint', { timeout: patience }, () => {
       expect(leftIn(await rack.plan(drain))).toEqual([]);
     });
 
-    it('needs only its gateway opened by a start after a drain', async () => {
+    it('needs only one step to start after a drain: opening its gateway', async () => {
       const { plan } = await rack.apply({ goal: { kind: 'start', placements: ['chat'] } });
       expect(plan.steps.map(({ id }) => id)).toEqual([`${first}/gateway/8080/chat/endpoint/open`]);
       expect((await chat(clientKey)).status).toBe(200);
@@ -291,7 +291,7 @@ inTurn(0, 3)('a published placement with a fallback on a different leader', () =
   });
   const statuses = async () => [(await chat(clientKey)).status, (await chat(clientKey, 'tiny', second)).status];
 
-  it('has a gateway on both leaders and answers only where its placement runs', async () => {
+  it('has a gateway on both leaders, but serves requests only where the placement runs', async () => {
     expect(await rack.declare(fallen)).toEqual([]);
     const changes = changesIn((await rack.converge()).plan);
     expect(changes).toEqual(expect.arrayContaining([`${second} runtime/gateway`, `${second} gateway/8080`]));

@@ -46,7 +46,7 @@ describe('a client of another placement', () => {
     return answer.choices[0]?.message.content;
   };
 
-  it('gets its answer while four chunked bodies are waiting for theirs', async () => {
+  it('gets its response while four requests with chunked bodies wait for theirs', async () => {
     const at = await opened({ isHeld: true });
     const text = padded('tiny', 70_000);
     for (let count = 0; count < 4; count += 1) {
@@ -57,7 +57,7 @@ describe('a client of another placement', () => {
     expect(at.chats.running()).toBe(4);
   });
 
-  it('gets its answer while eight large uploads stall', async () => {
+  it('gets its response while eight large uploads stall', async () => {
     const limits = { mostBodyBytes: 600_000, bodyRoomBytes: 2_400_000, bodyStepBytes: 20_000 };
     const at = await opened({}, limits);
     for (let count = 0; count < 8; count += 1) {
@@ -70,7 +70,7 @@ describe('a client of another placement', () => {
 });
 
 describe('a client that reads nothing', () => {
-  it('loses its turn', async () => {
+  it('is disconnected and loses its turn', async () => {
     const words = Array.from({ length: 400 }, () => 'x'.repeat(100_000));
     const at = await opened({ words }, { unreadMs: 50 });
     const text = JSON.stringify({ ...chat('tiny'), stream: true });

@@ -55,7 +55,7 @@ describe('a token request from the node to its gateway', () => {
     expect([(await own).status, (await client).object, upstream.mostAtOnce()]).toEqual([200, 'chat.completion', 1]);
   });
 
-  it('is refused with the time of the last token if a client just received one', async () => {
+  it("is refused if a client has just received a token; the refusal shows the token's age", async () => {
     const { gateway, upstream } = await opened();
     await gateway.client.chat.completions.create(chat());
     expect(await askOwn(gateway, { 'meshwright-proof': 'traffic' })).toEqual({
@@ -116,7 +116,7 @@ describe('a token request from the node to its gateway', () => {
     expect(upstream.asked).toEqual([]);
   });
 
-  it('reaches only the path for its check', async () => {
+  it('reaches only the path that its check needs', async () => {
     const { gateway, upstream } = await opened();
     for (const path of ['/v1/load_model', '/slots/0?action=erase', '/v1/chat/completions?a=1', '/v1/chat/../load']) {
       const answer = await fetch(`${gateway.url}/gateway/ask/chat${path}`, {
@@ -129,7 +129,7 @@ describe('a token request from the node to its gateway', () => {
     expect(upstream.asked).toEqual([]);
   });
 
-  it('is refused for an unknown placement, and with an invalid body or method', async () => {
+  it('is refused for an unknown placement, an invalid body or an invalid method', async () => {
     const { gateway, upstream } = await opened();
     expect((await fetch(`${gateway.url}/gateway/ask/other`, { headers: ownHeaders })).status).toBe(404);
     expect((await askOwn(gateway, {}, { body: 'Hi' })).status).toBe(400);

@@ -18,11 +18,11 @@ beforeAll(async () => {
 });
 afterAll(() => replay.end());
 
-describe('an answer of a runtime that ends too early', () => {
-  it('is an error for the client and in the counts, at whichever byte and however it ends', () =>
+describe("a runtime's answer that ends too early", () => {
+  it('is an error for the client and is counted as a failure, wherever and however it ends', () =>
     expectCutsToFail(replay, recordings, runs(200)));
 
-  it('resets the connection of a client that speaks HTTP/1.0, whose end would be the end of the answer', async () => {
+  it("resets an HTTP/1.0 client's connection, because a normal close would look like the end", async () => {
     const { next, gateway } = replay;
     Object.assign(next, { answer: stream.subarray(0, -20), isReset: false });
     const ended = await new Promise<string>((resolve) => {
@@ -50,7 +50,7 @@ describe("a runtime's error", () => {
     );
   };
 
-  it('reaches the client with its reason, and not as a wrong model', async () => {
+  it('reaches the client with its reason, and is never reported as an unknown model', async () => {
     const message = 'Cannot apply chat template to an empty conversation. Provide at least one message.';
     const type = 'invalid_request_error';
     expect(await answered(recorded('refusal'))).toMatchObject({
@@ -75,7 +75,7 @@ describe("a runtime's error", () => {
     }
   });
 
-  it('becomes 503 once the runtime can answer nothing until it is started again', async () => {
+  it('becomes status 503 if the runtime cannot answer until it is restarted', async () => {
     for (const [status, text] of [
       [404, 'generation thread died'],
       [503, 'Loading model'],
@@ -87,7 +87,7 @@ describe("a runtime's error", () => {
     }
   });
 
-  it('in the middle of a stream counts as a failure', async () => {
+  it('counts as a failure even in the middle of a stream', async () => {
     const { next, gateway, counts } = replay;
     const [requests, failed] = await counts();
     const head = stream.subarray(0, stream.indexOf('\r\n\r\n') + 4);
@@ -98,8 +98,8 @@ describe("a runtime's error", () => {
   });
 });
 
-describe('a request of the openai client', () => {
-  it('is answered as by the runtime itself, except where docs/endpoints.md says so', () =>
+describe('a request from the openai client', () => {
+  it('is answered as the runtime would answer it, except where docs/endpoints.md says otherwise', () =>
     expectSameAnswers(replay, recordings, runs(500)));
 
   it('is refused at a path that the runtime does not have', async () => {

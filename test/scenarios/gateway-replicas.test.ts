@@ -82,14 +82,14 @@ async function ask({ port }: TestReplica, more: object = {}) {
 const counts = (...all: readonly TestReplica[]): readonly number[] => all.map(({ upstream }) => upstream.asked.length);
 
 describe('a gateway with replicas', () => {
-  it("answers an idle client from its own node, with the runtime's model name", async () => {
+  it("uses its own node's replica if no replica is busy, and sends the runtime's model name", async () => {
     const { first, second } = await startPair();
     expect((await ask(first)).status).toBe(200);
     expect(counts(first, second)).toEqual([1, 0]);
     expect(first.upstream.asked[0]?.body['model']).toBe('default_model');
   });
 
-  it('sends each request to the replica with the fewest requests, and streams its answer', async () => {
+  it('sends each request to the replica with the fewest requests, and streams the response', async () => {
     const { first, second } = await startPair({ isHeld: true }, { isHeld: true });
     const answers = [1, 2, 3, 4].map(() => ask(first, { stream: true }));
     await until(() => counts(first, second).every((count) => count === 2));
@@ -103,7 +103,7 @@ describe('a gateway with replicas', () => {
     expect(there?.body['model']).toBe('default_model');
   });
 
-  it("tries the next replica if one replica's gateway is down, and uses that replica again later", async () => {
+  it("tries the next replica if one replica's gateway is down", async () => {
     const { first, second } = await startPair({ isHeld: true });
     const held = ask(first);
     await until(() => first.upstream.asked.length === 1);
@@ -123,7 +123,7 @@ describe('a gateway with replicas', () => {
     expect(counts(second)).toEqual([2]);
   });
 
-  it("passes on to the client a refusal by a replica's runtime", async () => {
+  it("passes a refusal by a replica's runtime on to the client", async () => {
     const { first, second } = await startPair({}, { status: 422 });
     first.closeGateway('it is stopped.');
     expect(await ask(first)).toEqual({ status: 422, text: expect.stringContaining('the runtime declines') });
@@ -145,7 +145,7 @@ describe('a gateway with replicas', () => {
     });
   });
 
-  it('tries the next replica if the first does not know a new key yet', async () => {
+  it('tries the next replica if the first one does not have a new key yet', async () => {
     const { first, second } = await startPair({ isHeld: true });
     second.setKey('an-older-key-0123456789');
     const held = ask(first);
@@ -157,7 +157,7 @@ describe('a gateway with replicas', () => {
     expect(counts(second)).toEqual([0]);
   });
 
-  it('never sends a request from one replica on to a third', async () => {
+  it('does not forward a request that another replica has already forwarded', async () => {
     const { first, second } = await startPair();
     const third = await startReplica('chat-c');
     second.list([first, third]);
@@ -167,7 +167,7 @@ describe('a gateway with replicas', () => {
     expect(counts(third)).toEqual([0]);
   });
 
-  it('uses a replica as soon as it is listed, and stops using it when it is not', async () => {
+  it('starts using a replica as soon as it is listed, and stops when it is no longer listed', async () => {
     const first = await startReplica('chat-a');
     const second = await startReplica('chat-b');
     first.closeGateway('it is stopped.');
@@ -179,7 +179,7 @@ describe('a gateway with replicas', () => {
     expect(counts(second)).toEqual([1]);
   });
 
-  it('cancels an answer from another replica when the client disconnects', async () => {
+  it('cancels the request to another replica when the client disconnects', async () => {
     const { first, second } = await startPair({}, { isHeld: true });
     first.closeGateway('it is stopped.');
     const leaving = new AbortController();

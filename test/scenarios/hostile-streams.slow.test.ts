@@ -229,7 +229,7 @@ describe('an observation that is cut over real SSH', () => {
     text = (await recordFrames(rack.way('studio-1'), token)).bytes.toString('latin1');
   });
 
-  it.each(phases)('keeps only complete answers when cut after %d of its output', async (share) => {
+  it.each(phases)('keeps only the complete facts when truncated after a fraction of %d', async (share) => {
     const node = await startHostileNode(keys.host, {
       onExec: ({ channel, command, socket }) => {
         const mine = Buffer.from(text.replaceAll(token, tokenIn(command)), 'latin1');

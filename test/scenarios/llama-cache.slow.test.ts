@@ -5,10 +5,10 @@ import fc from 'fast-check';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { cacheProgram } from '../../src/drivers/llamacpp/configure.ts';
 import { fnv1a64 } from '../../src/native/fnv.ts';
-import { writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
 import { cachedShape, meshAnswer, soloAnswer, startWorker } from '../llama/local-llama.ts';
 import { findLlamaPackages, llamaPackages } from '../llama/packages.ts';
 import { sharedFolder } from '../rack/kept-running.ts';
+import { writeTinyGguf } from '../tiny-models.ts';
 
 const found = findLlamaPackages();
 const folder = sharedFolder('mw-cache-');
@@ -85,7 +85,7 @@ describe("a worker's cache", () => {
       ['says more', 'echo "${2##*/}  $2"; echo more'],
       ['dies', 'kill -9 $$'],
       ['is no program', '\0'],
-    ])('decides itself if the probe %s', async (how, script) => {
+    ])('verifies the files itself if the probe %s', async (how, script) => {
       const cache = await cacheOf(how.replaceAll(' ', '-'), [Buffer.from('right'), Buffer.from('wrong')]);
       const wrong = fnv1a64(Buffer.from('wrong'));
       await writeFile(join(cache, 'rpc', wrong), 'changed');

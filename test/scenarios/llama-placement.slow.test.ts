@@ -8,9 +8,10 @@ import { llamaBytes, memory } from '../../src/drivers/llamacpp/memory.ts';
 import { logPattern, signatures } from '../../src/drivers/messages/llamacpp.ts';
 import type { ModelShape } from '../../src/model/model-shape.ts';
 import { ggufHeader, ggufShape } from '../../src/rack/artifacts/shapes/gguf.ts';
-import { type TinyShape, tinyShape, writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
+import { type TinyShape, tinyShape } from '../../src/sim/doubles/tiny-gguf.ts';
 import { goldenRequest, type LocalLlama, startServer, startWorker, textIn } from '../llama/local-llama.ts';
 import { findLlamaPackages, llamaPackages } from '../llama/packages.ts';
+import { writeTinyGguf } from '../tiny-models.ts';
 import { keptByAwk } from '../unit/drivers/llamacpp/kept-by-awk.ts';
 
 const found = findLlamaPackages();
@@ -130,7 +131,7 @@ describe.skipIf(found.kind === 'missing')('a drafter of the real llama.cpp', () 
     return { text: textIn(answer), drafted: Object(JSON.parse(answer)).timings?.draft_n, log: server.log() };
   }
 
-  it('drafts without changing the answer, and takes the memory that the product predicts', async () => {
+  it('drafts without changing the answer, and uses the memory that the product predicts', async () => {
     const [model, drafter, stranger] = ['model', 'drafter', 'stranger'].map((name) => join(folder, `${name}.gguf`));
     if (model === undefined || drafter === undefined || stranger === undefined) throw new Error('no paths');
     await writeTinyGguf(model, tinyShape);

@@ -87,7 +87,7 @@ describe('the ranks of the mlx double', () => {
     expect([parts.length, parts.join('')]).toEqual([8, text]);
   });
 
-  it('refuse other model names, and list the model by a path that they accept, but only with a cache', async () => {
+  it('refuse other model names, and list the accepted path only if there is a cache folder', async () => {
     await startAll({ size: 2 });
     expect((await ask({ model: 'tiny' })).status).toBe(404);
     const list = async () => (await fetch(`http://${rack.place(endpoint)}/v1/models`)).json();

@@ -110,7 +110,7 @@ async function refused(): Promise<NodeTarget> {
 }
 
 describe('a dead node', () => {
-  it('has only its own failure and changes nothing about the others', async () => {
+  it('causes a failure only for itself, and does not change the facts of the other nodes', async () => {
     const way = await refused();
     const observed = await observe(rack.names.map((name) => (name === odd ? way : rack.way(name))));
     expect(observed.failures[odd]?.map(({ code }) => code)).toEqual(['ssh/refused']);

@@ -8,7 +8,8 @@ import { placementsFact } from '../../src/rack/placement/observed/fact.ts';
 import { doubleText } from '../../src/sim/doubles/double-files.ts';
 import { writeTinyModel } from '../../src/sim/doubles/reference.ts';
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
-import { tinyShape, writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
+import { tinyShape } from '../../src/sim/doubles/tiny-gguf.ts';
+import { writeTinyGguf } from '../tiny-models.ts';
 import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 import { snippetsIn } from './page-snippets.ts';
@@ -69,7 +70,7 @@ async function writeDoubles(folder: string): Promise<void> {
   await writeTinyModel(join(folder, 'models/qwen3'));
 }
 
-describe('the runtimes of the page', { timeout: patience }, () => {
+describe('the runtimes in docs/other-runtimes.md', { timeout: patience }, () => {
   let rack: ConvergeRack;
   beforeAll(async () => {
     rack = await startConvergeRack('other-runtimes');
@@ -78,7 +79,7 @@ describe('the runtimes of the page', { timeout: patience }, () => {
   }, patience);
   afterAll(() => rack.stop());
 
-  it('reach a token: a ds4 pair over RDMA, oMLX after its preparation, and TensorFold', async () => {
+  it('produce a token: a ds4 pair over RDMA, oMLX after its preparation, and TensorFold', async () => {
     expect(await rack.declare(file())).toEqual([]);
     const { report, plan } = await rack.converge();
     expect(report?.diagnostics).toEqual([]);
@@ -110,7 +111,7 @@ describe('the runtimes of the page', { timeout: patience }, () => {
     expect(seen).toMatchObject({ value: [{ placement: 'assistant', token: { kind: 'answered' } }, {}] });
   });
 
-  it('reach a token on llama.cpp with a drafter, and restart for a different one with the same answer', async () => {
+  it('produce a token on llama.cpp with a drafter, and the same answer with a different drafter', async () => {
     const seen = async () => {
       const facts = (await rack.observe()).nodes[first]?.facts ?? {};
       const placements = read(facts, placementsFact);

@@ -2,7 +2,8 @@ import { fileURLToPath } from 'node:url';
 import type { DesiredFleet } from '../../src/model/desired.ts';
 import { digest } from '../../src/model/digest.ts';
 import { known } from '../../src/model/known.ts';
-import { writeNodeArchive } from '../../src/sim/doubles/node-archive.ts';
+import { nodeDoubleFiles } from '../../src/sim/doubles/node-archive.ts';
+import { writeArchive } from '../../src/sim/doubles/tar-gz.ts';
 import { hashOf } from '../unit/gateway/hash-of.ts';
 import { type FileValue, filePart } from './converge-file.ts';
 
@@ -36,4 +37,4 @@ export const keysOf = ({ placements }: DesiredFleet) =>
 
 /** Writes the Node double next to the other sources of a rack. */
 export const writePublishedSources = (folder: string): Promise<unknown> =>
-  writeNodeArchive(`${folder}/${nodeArchive.slice(2)}`);
+  writeArchive(`${folder}/${nodeArchive.slice(2)}`, nodeDoubleFiles('node-v22.0.0-darwin-arm64/bin/node'));

@@ -19,7 +19,7 @@ afterEach(async () => {
   place = undefined;
 });
 
-describe('an example, copied alone into an empty folder', () => {
+describe('an example copied on its own into an empty folder', () => {
   it.each(sampleOf(examples, { few: 1, oneIn: 6 }))('serves on a simulated rack after one apply: %s', async (path) => {
     place = makePlace();
     const rack = place;

@@ -29,7 +29,7 @@ const fetchOf = ({ steps }: Plan): Step | undefined =>
   steps.find(({ act, node }) => node === second && act.kind === 'job' && act.name === 'fetch-model');
 
 describe('a large model in a folder on this computer', { timeout: patience }, () => {
-  it('is sent to one Mac, from which the other one gets it over the cable, also after an interruption', async () => {
+  it('is sent to one Mac, and from that Mac to the other over the cable, even after an interruption', async () => {
     const interrupt = new AbortController();
     const { report: cut } = await rack.apply({
       signal: interrupt.signal,
@@ -45,7 +45,7 @@ describe('a large model in a folder on this computer', { timeout: patience }, ()
     expect(leftIn(await rack.plan())).toEqual([]);
   });
 
-  it('reaches the other one over Ethernet if no cable leads there', async () => {
+  it('reaches the other Mac over Ethernet if no cable leads to it', async () => {
     await rack.fleet().setFault(['cable-missing', 'studio-1:4']);
     filePart(file, 'models')['more'] = { source: './shelf' };
     for (const one of Object.values(filePart(file, 'placements'))) (one as Record<string, unknown>)['model'] = 'more';

@@ -34,7 +34,7 @@ async function ask(port: number, question = ''): Promise<string> {
 const long = 'x'.repeat(1_000_000);
 
 describe('addresses of endpoints on this computer', () => {
-  it("lead to each node's program, which may answer after its client has finished sending", async () => {
+  it("connect to each node's program, even if a client finishes sending before the response", async () => {
     const echo = await listening((client) => {
       let asked = 'one ';
       client.on('data', (data) => {
@@ -58,7 +58,7 @@ describe('addresses of endpoints on this computer', () => {
     expect(await next.portFor('mac-1:80')).toBe(port);
   });
 
-  it('change if another program has taken the port in the meantime', async () => {
+  it('change if another program has since taken the port', async () => {
     const taken = portOf(await listening((client) => client.end('not a Mac')));
     const mac = await listening((client) => client.end('a Mac'));
     const { portFor } = await addresses({ 'mac-1:80': portOf(mac) }, { 'mac-1:80': taken });
@@ -67,7 +67,7 @@ describe('addresses of endpoints on this computer', () => {
     expect(await ask(port)).toBe('a Mac');
   });
 
-  it("reset the connection of a client that sends data while nothing listens on the Mac's port", async () => {
+  it("reset a sending client's connection if nothing listens on the Mac's port", async () => {
     const gone = await listening(() => undefined);
     const ports = { 'mac-1:80': portOf(gone) };
     gone.close();

@@ -120,7 +120,7 @@ describe("a simulated Mac's reboot", () => {
     expect(kinds).toEqual(['reboot studio-1 0', 'power-off studio-1 0', 'boot studio-1 1']);
   });
 
-  it('fails as it does on macOS unless the user is root', async () => {
+  it('fails for users other than root, as on macOS', async () => {
     const fleet = await up(await fresh());
     const ran = await sh(fleet, 'studio-1', '"$R/sbin/shutdown" -r now', 'user');
     expect([ran.code, ran.stderr]).toEqual([1, 'shutdown: NOT super-user\n']);

@@ -104,7 +104,7 @@ describe('a simulated node reached from another node with a key for one command'
   }
   const only = 'restrict,command="cat; echo forced"';
 
-  it('runs that command instead of the one that the client wants', async () => {
+  it('runs that command instead of the one that the client requests', async () => {
     expect(await tunnel(`${only},expiry-time="299912312359"`)).toMatchObject({
       code: 0,
       stdout: 'from the client\nforced\n',
@@ -124,7 +124,7 @@ describe('a simulated node reached from another node with a key for one command'
     expect((await fleet.unknown())['studio-2']).toEqual([]);
   });
 
-  it("records a command line without one of the client's own checks", async () => {
+  it("records a command line that omits one of the client's own checks", async () => {
     const less = 'StrictHostKeyChecking=yes';
     expect((await tunnel(`${only},expiry-time="299912312359"`, { less })).code).toBe(255);
     expect((await fleet.unknown())['studio-2']).toEqual([expect.stringContaining('/usr/bin/ssh')]);

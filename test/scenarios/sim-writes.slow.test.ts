@@ -44,7 +44,7 @@ describe('a write on a simulated Mac', () => {
     expect((await rack.fleet.unknown())['studio-4']).toEqual(['/usr/bin/pmset 3:-a sleep never']);
   });
 
-  it('is refused to a process from a different boot session, or from none', async () => {
+  it('is refused if its process belongs to a different boot session or to no boot session', async () => {
     const script = `MW_SIM=\${MW_SIM%.*}.9 "$R/usr/bin/pmset" -a sleep 3; MW_SIM= "$R/usr/bin/pmset" -a sleep 4
       "$R/usr/bin/pmset" -g custom`;
     const { stdout, stderr } = await asRoot('studio-2', script);

@@ -58,7 +58,7 @@ describe('a connection to a faulty node', () => {
     expect(await rejectionCode(ssh.connect(port))).toBe('ssh/refused');
   });
 
-  it('fails with a diagnostic about the host name if that does not exist', async () => {
+  it('fails with a diagnostic that names the host if the host name does not exist', async () => {
     const target = ssh.target(22, { host: 'no-such-mac.invalid' });
     const problem = await rejection(connect(target, trustFor(target, { knownHosts: [] }), connectLimits));
     expect(problem).toMatchObject({ code: 'ssh/unreachable', subject: nodeSubject('studio-1') });
@@ -107,7 +107,7 @@ describe('a connection to a faulty node', () => {
     expect((await lateAfter((onSocket) => ({ onSocket }), limits)).detail).toMatch(/(?:within|after) 4 s/);
   });
 
-  it('has its whole deadline after its first byte', async () => {
+  it('still gets its whole deadline after the first byte', async () => {
     const problem = await lateAfter((reached) => ({ onAuth: reached }), { firstByteMs: 1 });
     expect(problem.detail).toContain('stopped responding during authentication; meshwright gave up after 20 s');
   });
@@ -165,7 +165,7 @@ describe('a connection to a faulty node', () => {
   });
 
   it.each(['Exceeded MaxStartups\r\n', 'Not allowed at this time\r\n'])(
-    'is turned away if the node prints %j',
+    'counts as refused for too many connections if the node prints %j',
     async (text) => {
       const server = await ssh.start({ onSocket: says(text) });
       const problem = await rejection(ssh.connect(server.port));
@@ -215,7 +215,7 @@ describe("a node's host key", () => {
     expect(server.logins).toEqual([]);
   });
 
-  it('is not proven by a server that signs with a different key, which gets no login', async () => {
+  it('is not accepted from a server that signs with a different key, and no login is tried', async () => {
     const server = await ssh.start({}, { privateKey: claiming(ssh.host.privateKey, other), pair: other });
     const problem = await rejection(connect(ssh.target(server.port), ssh.trust(server.port, other), connectLimits));
     expect(problem).toMatchObject({ code: 'ssh/host-key-unproven', subject: nodeSubject('studio-1') });

@@ -45,7 +45,7 @@ describe("a command's exit", () => {
     expect([exit.kind, textOf(stdout)]).toEqual(['unknown', output]);
   });
 
-  it('is known if code and end of output arrived before the cut', async () => {
+  it('is known if the exit code and the end of the output arrived before the connection dropped', async () => {
     const { remote } = await ssh.connected({
       onExec: ({ channel, socket }) => {
         channel.write('whole');
@@ -121,7 +121,7 @@ describe("a command's limits", () => {
     expect((await remote.exec('true', execLimits)).exit).toEqual({ kind: 'exited', code: 0 });
   });
 
-  it('allow exactly the permitted bytes, and cut the output at one more', async () => {
+  it('allow exactly the permitted number of output bytes, and truncate longer output', async () => {
     const { remote } = await ssh.connected({
       onExec: ({ channel, command }) => {
         channel.write('x'.repeat(60));

@@ -108,7 +108,7 @@ describe.runIf(hasSshd())('the offered keys', () => {
     }
   });
 
-  it('do not exist without a file or an agent, which is reported without connecting', async () => {
+  it('are reported as missing, without connecting, if there is no key file or agent', async () => {
     expect(await refusal({ identityFiles: [] })).toMatchObject({ code: 'ssh/no-key' });
     const dead = join(ssh.folder, 'dead.sock');
     expect(await refusal({ identityFiles: [], agentSocket: dead })).toMatchObject({ code: 'ssh/agent-unreachable' });

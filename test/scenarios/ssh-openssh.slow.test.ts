@@ -61,7 +61,7 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
     }
   });
 
-  it("uses a separate home folder, so that none of the tester's rc files are read", async () => {
+  it("uses a separate home folder, so none of the tester's rc files are read", async () => {
     const remote = await open(await start());
     const home = await remote.exec('printf %s "$HOME"; ls -A "$HOME"', execLimits);
     expect(textOf(home.stdout)).toMatch(/meshwright-sshd-\w+authorized_keys/);
@@ -111,7 +111,7 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
     expect(server.log().match(/userauth-request for user .* method publickey/gu)).toHaveLength(1);
   });
 
-  it('is rejected with the reason at MaxStartups', async () => {
+  it('is rejected with a reason once MaxStartups is reached', async () => {
     const server = await start({ config: ['MaxStartups 1'] });
     const first = await holdLogin(server.port);
     const problem = await rejection(ssh.connect(server.port));
@@ -150,7 +150,7 @@ describe.runIf(hasSshd())('a command over OpenSSH', () => {
     ]);
   });
 
-  it('gets its input byte for byte, including end of input', async () => {
+  it('gets its input byte for byte, including the end of input', async () => {
     const remote = await open(await start());
     const stdin = Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * 7) % 256));
     const { stdout, exit } = await remote.exec('cat', { ...execLimits, stdin });
@@ -183,7 +183,7 @@ describe.runIf(hasSshd())('a command over OpenSSH', () => {
     expect(server.log().match(/rekey/giu)?.length ?? 0).toBeGreaterThan(10);
   });
 
-  it('is stopped after endless output, with constant memory, and the connection stays open', async () => {
+  it('is stopped if its output is endless, without growing memory use or closing the connection', async () => {
     const remote = await open(await start());
     const before = process.memoryUsage().rss;
     const result = await remote.exec('yes "a line without end" | head -c 10000000000', {
@@ -205,7 +205,7 @@ describe.runIf(hasSshd())('a command over OpenSSH', () => {
     );
   });
 
-  it('is retried if a server allows fewer channels, but runs once', async () => {
+  it('is retried if the server allows fewer channels, but runs only once', async () => {
     const remote = await open(await start({ config: ['MaxSessions 2'] }));
     const file = `${ssh.folder}/ran`;
     const all = await Promise.all(

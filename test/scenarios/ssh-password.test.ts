@@ -46,7 +46,7 @@ const login = (server: FaultServer, password = 'right', key = ssh.host.pair): Pa
 
 describe('a login with a password', () => {
   it.each([['password'], ['keyboard-interactive']])(
-    'connects by %s with one attempt and without a key',
+    'connects using %s in a single attempt, without a key',
     async (method) => {
       const server = await start([method, 'publickey']);
       const remote = await connectWithPassword(login(server), connectLimits);

@@ -59,7 +59,7 @@ const session = async (): Promise<unknown> =>
   read((await observe([rack.way('studio-2')])).nodes['studio-2']?.facts, bootSessionFact);
 
 describe('unlocking a Mac at FileVault', () => {
-  it('succeeds with the password and is observed, and every run waits between attempts', async () => {
+  it('succeeds with the right password, waits between attempts, and observes the unlocked Mac', async () => {
     const before = await session();
     await rack.fleet.setFault(['filevault-locked', 'studio-2']);
     // Long enough that even on a slow machine, the second attempt comes too early.

@@ -66,7 +66,7 @@ describe('a watched fleet', () => {
     expect(count()).toEqual(rack.names.map(() => [1, 4]));
   });
 
-  it('keeps facts from a full observation when a later observation asks for fewer', async () => {
+  it('keeps facts from a full observation when a later observation asks for fewer facts', async () => {
     const fleet = watched();
     const whole = await fleet.observe('whole');
     const often = await fleet.observe('often');
@@ -76,7 +76,7 @@ describe('a watched fleet', () => {
     expect(known(whole, 'studio-2')).not.toContain('rdma-devices');
   });
 
-  it('is never asked for RDMA devices, and never gets a command that its Macs would not know', async () => {
+  it('is never asked for RDMA devices, and never sent a command that its Macs do not know', async () => {
     const fleet = watched();
     await fleet.observe('whole');
     await fleet.observe('often');

@@ -62,7 +62,7 @@ const sha = (algorithm: string, ...parts: readonly (string | Buffer)[]): string 
 };
 
 describe('the fake Hub', () => {
-  it('lists files on pages with real hashes', async () => {
+  it('lists files in pages, with correct hashes', async () => {
     const first = await json(`/api/models/${id}/tree/${commit}?recursive=true&expand=false`);
     const [, next = ''] = /^<(.*)>; rel="next"$/.exec(String(first.link)) ?? [];
     const second = await json(next);
@@ -119,7 +119,7 @@ describe('the fake Hub', () => {
     expect([new URL(page).origin, (await get(page)).body.toString()]).toEqual([hub.origin, config]);
   });
 
-  it('expires links and refuses a token at the content network', async () => {
+  it('lets links expire, and rejects a token in a request to its content network', async () => {
     const link = await linkTo('model.safetensors');
     expect((await get(link, bearer(good))).status).toBe(400);
     expect(hub.requests.at(-1)?.authorization).toBe(`Bearer ${good}`);
@@ -143,7 +143,7 @@ describe('the fake Hub', () => {
     ['/acme/terms/resolve/main/config.json', 'hf_expired', 401, 'GatedRepo'],
     ['/api/models/acme/terms/revision/main', 'hf_expired', 401, undefined],
     ['/acme/terms/resolve/main/config.json', good, 307, undefined],
-  ])('answers %s with the token %s by %i %s', async (url, token, status, code) => {
+  ])('responds to %s with token %s: %i %s', async (url, token, status, code) => {
     const answer = await get(url, token === undefined ? {} : bearer(token));
     expect([answer.status, answer.headers['x-error-code']]).toEqual([status, code]);
   });

@@ -76,7 +76,7 @@ describe.skipIf(python === undefined)('the real hf', () => {
     expect([opened.code, opened.stdout, hub.requests]).toEqual([0, downloaded.stdout, []]);
   });
 
-  it('downloads into a separate folder, with Xet switched on', async () => {
+  it('downloads into a separate folder, with Xet enabled', async () => {
     const words = ['download', repository, '--local-dir', place.at('local')];
     expect(await run(place.at('xet'), 'hf', words, { HF_HUB_DISABLE_XET: '0' })).toMatchObject({ code: 0 });
     expect(filesIn(place.at('local'))).toEqual(files);

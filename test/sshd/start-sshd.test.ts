@@ -4,7 +4,7 @@ import { delimiter, join, relative } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { findSshd } from './start-sshd.ts';
 
-it('sshd is found in any absolute folder of PATH, before the usual folders', () => {
+it('sshd is looked up in the absolute folders of PATH before the usual folders', () => {
   const folder = mkdtempSync(join(tmpdir(), 'meshwright-find-sshd-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const sshd = join(folder, 'sshd');

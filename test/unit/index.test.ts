@@ -61,7 +61,7 @@ describe('the library', () => {
     expect(found.length).toBeGreaterThan(1);
   });
 
-  it('returns every problem in an invalid text instead of a fleet', () => {
+  it('returns every problem with an invalid text instead of a fleet', () => {
     const { fleet, diagnostics } = library.loadCluster('schema: 1\nnames: rack\n', 'cluster.yaml');
     expect(fleet).toBeUndefined();
     expect(diagnostics.map((one) => one.code)).toContain('schema/unknown-key');

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { type Diagnostic, FleetError, messageOf } from '../../diagnostics/diagnostic.ts';
+import { type Diagnostic, FleetError, messageOf, systemCode } from '../../diagnostics/diagnostic.ts';
 import { hideInFields, type ReadSecrets } from '../../diagnostics/hide-secrets.ts';
 import type { JournalDocument, JournalIntent, JournalOutcome } from '../../model/files.generated.ts';
 import type { EffectKind, StepClass, StepOutcome } from '../../model/step.ts';
@@ -206,7 +206,7 @@ function listed(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    if (systemCode(error) === 'ENOENT') return [];
     throw new FleetError([cannotRead(folder, error)], { cause: error });
   }
 }

@@ -1,10 +1,7 @@
 import type { NewestMeasurement } from '../../model/measured-cable.ts';
 import { readableRuns } from './journal.ts';
 
-/**
- * The newest measurement of each cable in a cluster's journals; none if they cannot be read. One without a verdict does
- * not hide an older one.
- */
+/** The newest measurement of each cable in a cluster's journals; one without a verdict does not hide an older one. */
 export function readMeasuredCables(folder: string): readonly NewestMeasurement[] {
   const newest = new Map<string, NewestMeasurement>();
   for (const { records } of readableRuns(folder)) {

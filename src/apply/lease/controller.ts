@@ -67,10 +67,7 @@ async function printed(program: string, ...words: readonly string[]): Promise<st
   return stdout.trim() || undefined;
 }
 
-/**
- * The start of a local process: ticks since boot on Linux (field 22 of /proc/PID/stat), otherwise a date; `ended` for a
- * zombie. Undefined if it cannot be read.
- */
+/** The start of a local process: clock ticks since boot on Linux, else a date; `ended` for a zombie; may be unknown. */
 export async function processStart(pid: number): Promise<string | undefined> {
   if (process.platform === 'linux') {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
@@ -81,10 +78,7 @@ export async function processStart(pid: number): Promise<string | undefined> {
   return date?.replaceAll(/\s+/g, '-');
 }
 
-/**
- * Whether a local process has ended, or its PID belongs to a different one now. False if uncertain: `/proc` may hide
- * other users' processes.
- */
+/** Whether a local process has ended or its PID was reused. False if uncertain: `/proc` may hide others' processes. */
 export async function hasEnded(pid: number, start: string): Promise<boolean> {
   try {
     process.kill(pid, 0);

@@ -84,9 +84,7 @@ function askAgain(session: Session, { claim, timing, askMs }: LeaseRequest, watc
   );
 }
 
-/**
- * Repeats a request whose answer was lost while the node can be reached; a lease taken by it then shows our own run.
- */
+/** Repeats a request whose answer was lost; a lease that the lost request took then counts as our own. */
 async function askUntilHeard(...about: Parameters<typeof askForLease>): Promise<TakeAnswer> {
   const [session] = about;
   const answer = await askForLease(...about);
@@ -184,10 +182,7 @@ export type Released =
   | { readonly kind: 'interrupted' }
   | { readonly kind: 'failed'; readonly diagnostics: NonEmpty<Diagnostic> };
 
-/**
- * Releases a lease of a dead run: takes it over, which a living run prevents, and releases it. Takes as long as a lease
- * needs to expire.
- */
+/** Takes over the lease of a dead run, which a living run prevents, and releases it. May take as long as it lasts. */
 export async function releaseDeadLease(
   session: Session,
   request: Omit<LeaseRequest, 'onHolder' | 'waitMs'>,
@@ -267,10 +262,7 @@ export function createLeaseKeeper(options: KeeperOptions) {
   const signal: AbortSignal = lost.signal;
   const keeping: Keeping = { options, leases: new Map(), failures: new Map(), lost, phase: options.claim.phase };
   return {
-    /**
-     * Takes the missing leases one after another, by node name; a refusal releases all of them. `observed` has the boot
-     * sessions of the nodes' observation.
-     */
+    /** Takes the missing leases in node order; a refusal releases all. `observed` has the nodes' boot sessions. */
     take: (nodes: readonly NodeName[], observed: ObservedSessions = {}) => takeAll(keeping, nodes, observed),
     lease: (node: NodeName) => leaseOf(keeping, node),
     /** Records that a node rejected a script, because another run has the lease. */

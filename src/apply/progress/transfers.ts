@@ -47,10 +47,7 @@ export const transfersIn = (steps: readonly Step[]): Transfers => ({
   nodes: new Map(),
 });
 
-/**
- * The transfers after an event at a time; the same object if the event is about none of them. Times only need to come
- * from one clock.
- */
+/** The transfers after an event; the same object if it concerns none of them. All times must come from one clock. */
 export function transfersAfter(before: Transfers, event: RunEvent, atMs: number): Transfers {
   const id = event.kind === 'step-progress' ? event.step : 'step' in event ? event.step.id : undefined;
   const step = id === undefined ? undefined : before.steps.get(id);
@@ -219,10 +216,7 @@ function rateOf(samples: readonly Sample[], bytes: number, nowMs: number): numbe
 const leftAt = (bytes: number, bytesPerSecond: number): { readonly msLeft?: number } =>
   bytesPerSecond <= 0 ? {} : { msLeft: (bytes * 1_000) / bytesPerSecond };
 
-/**
- * Nothing while a job has not reported what it does. A node that gets its bytes from no other node may download them
- * itself.
- */
+/** Nothing before a job's first report. A node that gets its bytes from no other node may download them itself. */
 function boundOf({ from, activity, sources, doneBytes, bytes }: TrackedStep): readonly Bound[] {
   // The last files from other nodes are compared once all bytes have arrived.
   const isFromNodes = from === 'cables' || from === 'ssh';

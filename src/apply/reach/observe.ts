@@ -58,10 +58,7 @@ interface NodeAnswer {
   readonly failures: readonly Diagnostic[];
 }
 
-/**
- * Observes many nodes, each over one connection and with one exec. A slow, dead or lying node does not affect the
- * others: its failures become diagnostics, and its facts become unknown.
- */
+/** Observes many nodes, each with one connection and exec. A bad node affects no other: its facts become unknown. */
 export async function observeFleet(ways: readonly NodeTarget[], options: ObserveOptions): Promise<FleetObservation> {
   // An object without a prototype, because a node can be named `constructor`.
   const nodes: Record<string, NodeObservation> = Object.create(null);

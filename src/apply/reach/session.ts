@@ -13,10 +13,7 @@ import { onAbort } from '../../remote/on-abort.ts';
 import type { ConnectLimits, ExecLimits, ExecResult, Remote, Target } from '../../remote/remote.ts';
 import { pause } from '../run-timing.ts';
 
-/**
- * A login that is made on first use and shared by all users, so that a password is sent only once. A failed login is
- * not retried.
- */
+/** A login that is made on first use and shared, so that a password is sent only once. A failed one is not retried. */
 export function sharedLogin(make: LogIn) {
   let making: Promise<Remote> | undefined;
   let made: Remote | undefined;
@@ -73,10 +70,7 @@ export type LogIn = (way: OpenTarget, limits: ConnectLimits) => Promise<Remote>;
 
 const byKey: LogIn = ({ target, trust }, limits) => connect(target, trust, limits);
 
-/**
- * Connects, calls `body` with the connection and its remaining time in ms (at least 1), and always closes the
- * connection. Rejects only for a bug.
- */
+/** Calls `body` with a connection and its remaining time in ms, then closes the connection. Rejects only for a bug. */
 export async function withRemote<T>(
   { node, way }: NodeTarget,
   limits: UseLimits,
@@ -127,10 +121,7 @@ export type CommandFor = (
   rootPrefix: string,
 ) => Pick<ExecLimits, 'name' | 'stdin'> & { readonly command: string };
 
-/**
- * Runs one command line on many nodes in parallel, each over its own connection. Never sends it twice, because it may
- * not be idempotent.
- */
+/** Runs one command line on many nodes in parallel. Never sends it twice, because it may not be idempotent. */
 export async function runCommand(
   ways: readonly NodeTarget[],
   command: string | CommandFor,

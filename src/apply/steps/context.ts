@@ -41,9 +41,7 @@ export interface StepContext extends Omit<ScriptNote, 'step'> {
   readonly resume: (node: NodeName) => Promise<void>;
   /** Called before the script that removes our SSH access; the script waits for it. */
   readonly onWithdraw?: (node: NodeName) => Promise<void>;
-  /**
-   * Unlocks a Mac that restarted to its FileVault lock, without a person; absent if no Mac can be unlocked this way.
-   */
+  /** Unlocks a Mac that restarted to its FileVault lock; absent if none can be unlocked without a person. */
   readonly unlock?: NodeUnlock;
   /** Reads the Hugging Face token, once per run; undefined if the file has no source for it. */
   readonly token?: () => Promise<ResolvedSecret | undefined>;

@@ -63,10 +63,7 @@ const runners: { readonly [K in Exclude<Step['act']['kind'], 'put'>]: StepRunner
 const runnerOf = (kind: Step['act']['kind']) =>
   runners[kind as keyof typeof runners] as StepRunner<Step['act']['kind']>;
 
-/**
- * Adds to a failed start which rank failed first, its last log lines, their meaning and what to do. The logs are read
- * before anything stops the ranks.
- */
+/** Adds which rank failed first, its last log lines, and what to do. Reads the logs before anything stops the ranks. */
 export async function withFailingRank(step: Step, context: StepContext, result: StepResult): Promise<StepResult> {
   const placement = startedBy(step, context);
   if (result.outcome !== 'failed' || placement === undefined) return result;

@@ -40,10 +40,7 @@ interface Tried {
 
 const ended = (result: StepResult): Tried => ({ kind: 'ended', result });
 
-/**
- * Sends a file from the controller to a node as the SSH user. Resumes after an existing part with the right SHA-256,
- * and checks the whole file at the end. Does not publish the file.
- */
+/** Sends a file as the SSH user, after an existing part with the right SHA-256. Checks it all, publishes nothing. */
 export async function runSend(step: StepOf<'send'>, context: StepContext): Promise<StepResult> {
   const source = await openSource(step.act.source);
   try {
@@ -69,10 +66,7 @@ async function attempt(transfer: Transfer): Promise<Tried> {
   return typeof rest === 'number' ? { kind: 'again', result: lost(transfer.step, undefined) } : rest;
 }
 
-/**
- * The size of the part on the node. Most files are small and new, so the first command already sends a small one; it
- * leaves an existing part alone.
- */
+/** The size of the part on the node. The first command already sends a small file, unless a part of it exists. */
 async function sendOrMeasure(transfer: Transfer): Promise<number | Tried> {
   if (transfer.step.act.sizeBytes <= pieceBytes) return await append(transfer, { offset: 0 });
   const { size, tried } = await measure(transfer, (rootPrefix) => stagedSizeCommand(transfer.step.act.to, rootPrefix));

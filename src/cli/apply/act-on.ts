@@ -271,10 +271,7 @@ interface LeftGateway {
   readonly state: 'open' | 'closed' | 'unsure';
 }
 
-/**
- * For a run without a final check, lists the gateways that the run closed and did not reopen or where it waited for
- * requests in flight, and explains how to reopen them. One line per placement.
- */
+/** For a run without a final check: the gateways that it closed, or where it waited, and how to reopen them. */
 export function closedLines(report: Pick<PlaybookReport, 'works'>): readonly Prose[] {
   const gateways = new Map<string, LeftGateway>();
   for (const one of stepsOf(report).flatMap(gatewaysAfter)) gateways.set(`${one.node} ${one.placement}`, one);

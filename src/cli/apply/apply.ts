@@ -75,7 +75,11 @@ export async function apply(run: Run, choose: Choose = readApplyWords): Promise<
       const found = given({ hashed: hashed?.hashed, found: hashed?.found });
       if (last === undefined) return { lock: written, ...found };
       const { observation } = last;
-      if (lock !== undefined && report.works.length > 0) await freeNetworks(cluster, lock, observation);
+      if (lock !== undefined && report.works.length > 0) {
+        // Networks that no node uses any more become available.
+        const vacant = vacantNetworks(lock, fleet, observation);
+        if (vacant.length > 0) await keepLock(lockPlace, withoutFormerNetworks(lock, vacant));
+      }
       const nodes = fleet.nodes.filter(({ name }) => targets.includes(name));
       if (!report.isDeclined && !run.signal.aborted) await releaseDeadLeases(run, nodes, ways, observation);
       const serving = await servingHere(run, servingPlacements(viewOf({ desired: fleet, observation, targets })));
@@ -85,10 +89,7 @@ export async function apply(run: Run, choose: Choose = readApplyWords): Promise<
   return actOn(run, command, cluster, ways);
 }
 
-/**
- * Releases the observed leases whose runs were processes of this computer that have ended. Nothing else would: a run
- * takes over a dead lease only on a node that it changes.
- */
+/** Releases leases of this computer's ended processes. Otherwise only a run that changes the node takes them over. */
 async function releaseDeadLeases(
   run: Run,
   nodes: readonly DesiredNode[],
@@ -173,16 +174,6 @@ function question(run: Run, { changes }: Plan, cluster: SettledCluster): string 
 /** The lock's new lines that need consent; a rehearsal needs no consent. */
 const newLines = ({ console }: Run, { additions }: SettledCluster): readonly string[] =>
   console.isSimulated ? [] : additions;
-
-/** Networks that no node uses any more become available. */
-async function freeNetworks(
-  { fleet, lockPlace }: SettledCluster,
-  lock: ClusterLock,
-  observation: FleetObservation,
-): Promise<void> {
-  const vacant = vacantNetworks(lock, fleet, observation);
-  if (vacant.length > 0) await keepLock(lockPlace, withoutFormerNetworks(lock, vacant));
-}
 
 const handsNodes = ({ blockers }: Plan): readonly NodeName[] =>
   blockers.filter(({ isHands }) => isHands).flatMap(({ node, peers }) => [node, ...peers]);

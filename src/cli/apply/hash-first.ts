@@ -65,10 +65,7 @@ const modelOf = ({ step: { act } }: StepReport): string =>
 
 const isWrong = ({ diagnostics }: StepReport): boolean => diagnostics.some((one) => hasTrait(one, 'wrong-files'));
 
-/**
- * Hashes the models' files on the nodes. A model with wrong files then counts as changed. Asks nothing, because hashing
- * disturbs nothing.
- */
+/** Hashes the models' files on the nodes, without asking. A model with wrong files then counts as changed. */
 export async function hashFirst(run: Run, { cluster, targets, ways }: ClusterTargets): Promise<Hashed> {
   const { fleet } = cluster;
   const sayLines = (lines: readonly string[]): void => {

@@ -243,10 +243,7 @@ function missedStops(works: PlaybookReport['works']): readonly Change[] {
   });
 }
 
-/**
- * Adds the stops that did not happen to the final check of a restart or reboot. A placement that was never stopped is
- * still serving, so the check would otherwise find no problem.
- */
+/** Adds missed stops to a restart's final check, which finds no problem in a placement that was never stopped. */
 export function withMissedStops(last: Plan, { works }: Pick<PlaybookReport, 'works'>): Plan {
   const changes = firstOfEach([...last.changes, ...missedStops(works)], ({ id }) => id);
   return { ...last, changes, ...remainingOf(works, (kind) => kind === 'stop' || kind === 'reboot', [last]) };
@@ -435,10 +432,7 @@ function membersOf({ kind, placement, part }: AddressParts, { placements }: Desi
 /** The exit code of a run with this final check; 0 only if every target is in its desired state. */
 export const codeForPlan = (judged: JudgedPlan): ExitCode => codeForNodes(planVerdicts(judged));
 
-/**
- * The exit code of a command that shows pending changes: 2 if a run can change something (including the lock), 3 if
- * only blockers remain. Targets that could not be checked take precedence.
- */
+/** The exit code for pending changes: 2 if a run can change some, 3 if only blockers remain; unknown comes first. */
 export function codeForPending(judged: JudgedPlan, additions: readonly string[]): ExitCode {
   const verdicts = planVerdicts(judged);
   if (verdicts.includes('unjudged')) return codeForUnjudged(verdicts);

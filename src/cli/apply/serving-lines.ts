@@ -14,10 +14,7 @@ import type { Run } from '../verb.ts';
 
 type Serving = NonNullable<ReportDocument['serving']>[number];
 
-/**
- * Each placement that returned a token in this observation, and where. Omits placements whose gateway is not known to
- * accept requests.
- */
+/** Each placement that returned a token, and where; without those whose gateway may not accept requests. */
 export const servingPlacements = (view: View): readonly Serving[] =>
   surveyPlacements(view).flatMap((survey) => servingOf(survey, view) ?? []);
 

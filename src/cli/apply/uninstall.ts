@@ -80,8 +80,11 @@ export const uninstall: VerbBody = async (run) => {
   return { ...ended, text: `${ended.text}\n${lines.join('\n')}\n` };
 };
 
+const loginText = (gone: readonly NodeName[]): string =>
+  `${listText(gone)} no longer ${gone.length === 1 ? 'accepts' : 'accept'} a login`;
+
 const goneText = (gone: readonly NodeName[]): string =>
-  `${listText(gone)} no longer ${gone.length === 1 ? 'accepts' : 'accept'} a login: an earlier uninstall removed SSH access, its last step.`;
+  `${loginText(gone)}: an earlier uninstall removed SSH access, its last step.`;
 
 const isClean = (name: NodeName, { observed, changes, waiting, blockers }: ObservedPlan['plan']): boolean =>
   Object.hasOwn(observed, name) && ![...changes, ...waiting, ...blockers].some(({ node }) => node === name);
@@ -100,11 +103,7 @@ function closingLines(
   if (done.length === 0) return [];
   const file = opened.path.slice(opened.path.lastIndexOf('/') + 1);
   return [
-    ...(gone.length === 0
-      ? []
-      : [
-          `${listText(gone)} no longer ${gone.length === 1 ? 'accepts' : 'accept'} a login: the SSH key of enroll is removed.`,
-        ]),
+    ...(gone.length === 0 ? [] : [`${loginText(gone)}: the SSH key of enroll is removed.`]),
     `Removed ${listText(done)} from ${lockPlace.shown}. Remove ${done.length === 1 ? 'it' : 'them'} from ${file} as well before the next apply.`,
   ];
 }

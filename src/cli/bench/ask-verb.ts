@@ -69,10 +69,7 @@ function readQuestion(run: Run, fleet: DesiredFleet): readonly Question[] {
   });
 }
 
-/**
- * The arguments with a placement first. If the file has only one placement, its name is optional. A misspelled name is
- * not part of the question.
- */
+/** The arguments with a placement first, which may be omitted if it is the only one. A misspelled name is an error. */
 function namedFirst(words: readonly string[], { placements }: DesiredFleet): readonly string[] {
   const [only, ...others] = new Set(placements.map(nameInFile));
   const [first] = words;

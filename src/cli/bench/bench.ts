@@ -321,10 +321,7 @@ function diagnosticsOf({ target }: BenchRun, { failures, unpowered, asked }: Not
 }
 const words = ['cable', 'receptacle', 'rack', 'token', 'bridge', 'keeper', 'shelf', 'fan', 'window', 'river', 'lamp'];
 
-/**
- * A question of about this many words with a new beginning. Runtimes cache the text that they have read, so they would
- * answer a repeated question faster than in practice.
- */
+/** A question of about this many words with a new beginning: a runtime answers a text that it has cached too fast. */
 function questionText(count: number, nonce: string): string {
   const list = Array.from({ length: count }, (_, at) => words[(at * 7 + (at >> 3)) % words.length]);
   return `Number ${nonce}. Read these words: ${list.join(' ')}. Now tell a long story in which they occur.`;
@@ -339,10 +336,7 @@ const sampleMs = 1_000;
 const sampleDeadlineMs = 15_000;
 const powerMaxBytes = 262_144;
 
-/**
- * Samples the power of all these Macs once per second until the returned function is called. That function returns the
- * sum of their averages.
- */
+/** Samples the power of these Macs every second. The returned function stops it and returns the sum of averages. */
 function samplePower(sessions: readonly Session[]): () => Promise<PowerReading> {
   const stopped = new AbortController();
   const readings = Promise.all(sessions.map((session) => sampleNode(session, stopped.signal)));

@@ -152,10 +152,7 @@ const versionIn = (text: string, pattern: RegExp): string => {
   return version === undefined ? '' : ` ${version}`;
 };
 
-/**
- * A double's displayed name, with the version in the file: `double of exo 1.0.71`. Undefined for a runtime with the
- * driver `command`, which has no double.
- */
+/** A double's displayed name, such as `double of exo 1.0.71`. Undefined for the driver `command`, which has none. */
 function doubleName(program: DoubledProgram): string | undefined {
   if (!('driver' in program)) return `double of Node${versionIn(program.archive, /v(\d+\.\d+\.\d+)/)}`;
   switch (program.driver) {

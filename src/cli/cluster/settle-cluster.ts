@@ -93,10 +93,7 @@ export async function settleCluster(
 
 const nothingRead: SourceFacts = { archives: {}, folders: {} };
 
-/**
- * Resolves from the lock only, for commands that act on applied placements. Reads no archives, so that a new archive
- * cannot prevent a stop. Omits placements that were never applied.
- */
+/** Resolves from the lock only: applied placements, without archives, so that a new archive cannot prevent a stop. */
 export function settleFromLock(run: Run, opened: OpenedCluster = openCluster(run)): SettledCluster {
   const { doubles: _, ...base } = baseOf(run, opened);
   const { fleet, lock } = settleFleet(opened.fleet, base.lock, nothingRead, dirname(opened.path), keysByDriver);

@@ -8,10 +8,7 @@ import { nativeProgram } from '../../native/program.ts';
 import { journalsOf } from '../files/places.ts';
 import type { Run } from '../verb.ts';
 
-/**
- * The native probe for Macs, which have Apple silicon; undefined if there is none. A simulated Mac runs the programs of
- * this computer.
- */
+/** The native probe for Macs; undefined if there is none. Simulated Macs run the programs of this computer. */
 export function readNativeProgram(isSimulated: boolean, find = nativeProgram): Buffer | undefined {
   const path = programPath(isSimulated, find);
   return path === undefined ? undefined : readFileSync(path);

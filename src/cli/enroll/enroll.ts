@@ -60,10 +60,7 @@ export const replace: VerbBody = async (run) => {
   return code;
 };
 
-/**
- * `enroll`: sets up SSH access to one Mac after another. Pins the host key, installs a missing SSH key and sudo rule,
- * and makes sure that both work. Each pin is saved immediately.
- */
+/** `enroll`: sets up SSH access to one Mac after another: host key, SSH key, sudo rule. Saves each pin immediately. */
 export const enroll: VerbBody = async (run) => {
   if (run.own['card'] === true) return showCards(run);
   const { subjects, ways, keeper, nodes } = enrollSubjects(run);

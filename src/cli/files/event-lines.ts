@@ -51,29 +51,8 @@ export const printedEvents = (event: LogEvent, time: string): readonly string[] 
   );
 
 /** The lines of an event: usually one line, or one per problem. */
-export function eventLines(event: LogEvent): readonly EventLine[] {
-  switch (event.kind) {
-    case 'verb-started':
-      return line(event, 'info', 'started', { version: event.version });
-    case 'verb-ended': {
-      const { exit } = event;
-      return line(event, exit === 0 ? 'info' : 'warn', `exited with ${exit}`, { exit });
-    }
-    case 'finding':
-      return [problemLine('finding', event.diagnostic)];
-    case 'plan':
-      return planLines(event.plan);
-    case 'connecting':
-    case 'host-key':
-    case 'connected':
-    case 'refused':
-    case 'sent':
-    case 'answered':
-      return remoteLines(event);
-    default:
-      return runLines(event);
-  }
-}
+export const eventLines = (event: LogEvent): readonly EventLine[] =>
+  (linesOf[event.kind] as (event: LogEvent) => readonly EventLine[])(event);
 
 function problemLine(
   event: string,
@@ -111,73 +90,58 @@ function planLines({ changes, steps, waiting, blockers, effects, diagnostics }: 
 /** Commands that are sent every few seconds in the background. */
 const repeated: ReadonlySet<string> = new Set(['keep-lease', 'poll-job', 'rank-progress', 'rank-log']);
 
-function remoteLines(event: RemoteEvent): readonly EventLine[] {
-  switch (event.kind) {
-    case 'connecting':
-      return line(event, 'debug', `connecting to ${event.address}`, { address: event.address });
-    case 'host-key': {
-      const { verdict, fingerprint } = event;
-      const fields = { verdict, ...given({ fingerprint }) };
-      return line(event, verdict === 'accepted' ? 'info' : 'warn', `host key ${verdict}`, fields);
-    }
-    case 'connected':
-      return line(event, 'info', 'connected');
-    case 'refused':
-      return event.diagnostics.map((one) => problemLine(event.kind, one, event.node));
-    case 'sent': {
-      const { name, command, script } = event;
-      const bytes = Buffer.byteLength(command) + Buffer.byteLength(script ?? '');
-      return line(event, 'debug', `${name} is sent`, { name, bytes });
-    }
-    case 'answered': {
-      const { name, exit, ms } = event;
-      const level = exit.kind === 'unknown' ? 'warn' : repeated.has(name) ? 'debug' : 'info';
-      const end = exitText(exit);
-      return line(event, level, `${name}: ${end}`, { name, end, ms });
-    }
-  }
-}
-
-function runLines(event: RunEvent): readonly EventLine[] {
-  switch (event.kind) {
-    case 'run-started':
-      return line(event, 'info', `run with journal ${event.runId}`, { journal: event.runId, nodes: event.nodes });
-    case 'lease': {
-      const { state, holder } = event;
-      const who = holder === undefined ? {} : { holder: { ...holder } };
-      return line(event, leaseLevel[state], `lease ${state}`, { phase: state, ...who });
-    }
-    case 'reconnecting': {
-      const { attempt } = event;
-      return line(event, 'warn', `reconnecting, attempt ${attempt}`, { attempt });
-    }
-    case 'rescue-started':
-      return line(event, 'warn', `${event.group} failed; stopping it`, { group: event.group });
-    case 'plan-ended':
-      return line(event, 'info', 'plan ended');
-    case 'run-ended':
-      return line(event, 'info', 'run ended');
-    case 'interrupted':
-      return line(event, 'warn', 'interrupted');
-    case 'step-started': {
-      const { id: step, node, act, effect } = event.step;
-      const fields = { step, act: 'name' in act ? act.name : act.kind, effect: effect.kind };
-      return [{ level: 'info', event: event.kind, node, msg: `${step} started`, fields }];
-    }
-    case 'step-progress': {
-      const { step, text, doneBytes, totalBytes, keptBytes, activity, until, sources, feeds, sentBytes } = event;
-      const bytes = given({ doneBytes, totalBytes, keptBytes, activity, until, sources, feeds, sentBytes });
-      return line(event, 'debug', text ?? `${step} made progress`, { step, ...bytes });
-    }
-    case 'step-ended': {
-      const { outcome, ms, diagnostics } = event;
-      const { id: step, node } = event.step;
-      const fields = { step, outcome, ms: Math.round(ms) };
-      const ended = { level: outcomeLevel[outcome], event: event.kind, node, msg: `${step} ${outcome}`, fields };
-      return [ended, ...diagnostics.map((one) => problemLine('finding', one, node))];
-    }
-  }
-}
+const linesOf: { readonly [K in LogEvent['kind']]: (event: Extract<LogEvent, { kind: K }>) => readonly EventLine[] } = {
+  'verb-started': (event) => line(event, 'info', 'started', { version: event.version }),
+  'verb-ended': (event) =>
+    line(event, event.exit === 0 ? 'info' : 'warn', `exited with ${event.exit}`, { exit: event.exit }),
+  finding: ({ diagnostic }) => [problemLine('finding', diagnostic)],
+  plan: ({ plan }) => planLines(plan),
+  connecting: (event) => line(event, 'debug', `connecting to ${event.address}`, { address: event.address }),
+  'host-key': (event) => {
+    const { verdict, fingerprint } = event;
+    const fields = { verdict, ...given({ fingerprint }) };
+    return line(event, verdict === 'accepted' ? 'info' : 'warn', `host key ${verdict}`, fields);
+  },
+  connected: (event) => line(event, 'info', 'connected'),
+  refused: ({ kind, node, diagnostics }) => diagnostics.map((one) => problemLine(kind, one, node)),
+  sent: (event) => {
+    const { name, command, script } = event;
+    const bytes = Buffer.byteLength(command) + Buffer.byteLength(script ?? '');
+    return line(event, 'debug', `${name} is sent`, { name, bytes });
+  },
+  answered: (event) => {
+    const { name, exit, ms } = event;
+    const level = exit.kind === 'unknown' ? 'warn' : repeated.has(name) ? 'debug' : 'info';
+    const end = exitText(exit);
+    return line(event, level, `${name}: ${end}`, { name, end, ms });
+  },
+  'run-started': (event) =>
+    line(event, 'info', `run with journal ${event.runId}`, { journal: event.runId, nodes: event.nodes }),
+  lease: (event) => {
+    const { state, holder } = event;
+    const who = holder === undefined ? {} : { holder: { ...holder } };
+    return line(event, leaseLevel[state], `lease ${state}`, { phase: state, ...who });
+  },
+  reconnecting: (event) => line(event, 'warn', `reconnecting, attempt ${event.attempt}`, { attempt: event.attempt }),
+  'rescue-started': (event) => line(event, 'warn', `${event.group} failed; stopping it`, { group: event.group }),
+  'plan-ended': (event) => line(event, 'info', 'plan ended'),
+  'run-ended': (event) => line(event, 'info', 'run ended'),
+  interrupted: (event) => line(event, 'warn', 'interrupted'),
+  'step-started': ({ kind, step: { id: step, node, act, effect } }) => {
+    const fields = { step, act: 'name' in act ? act.name : act.kind, effect: effect.kind };
+    return [{ level: 'info', event: kind, node, msg: `${step} started`, fields }];
+  },
+  'step-progress': (event) => {
+    const { step, text, doneBytes, totalBytes, keptBytes, activity, until, sources, feeds, sentBytes } = event;
+    const bytes = given({ doneBytes, totalBytes, keptBytes, activity, until, sources, feeds, sentBytes });
+    return line(event, 'debug', text ?? `${step} made progress`, { step, ...bytes });
+  },
+  'step-ended': ({ kind, outcome, ms, diagnostics, step: { id: step, node } }) => {
+    const fields = { step, outcome, ms: Math.round(ms) };
+    const ended = { level: outcomeLevel[outcome], event: kind, node, msg: `${step} ${outcome}`, fields };
+    return [ended, ...diagnostics.map((one) => problemLine('finding', one, node))];
+  },
+};
 
 const leaseLevel: Readonly<Record<Extract<RunEvent, { kind: 'lease' }>['state'], LogLevel>> = {
   taken: 'info',

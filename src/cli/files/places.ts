@@ -25,10 +25,7 @@ export function lockFileFor(clusterFile: string): string {
   return clusterFile.replace(/(\.ya?ml)?$/i, '.lock');
 }
 
-/**
- * The folder for journals, caches and simulated fleets: `$MESHWRIGHT_STATE`, otherwise the XDG state folder. A relative
- * `XDG_STATE_HOME` is ignored, as the XDG specification requires.
- */
+/** The folder for journals, caches and simulated fleets. XDG requires that a relative `XDG_STATE_HOME` is ignored. */
 export function stateFolder(env: NodeJS.ProcessEnv): string {
   if (env['MESHWRIGHT_STATE']) return resolve(env['MESHWRIGHT_STATE']);
   const xdg = env['XDG_STATE_HOME'];

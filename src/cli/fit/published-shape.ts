@@ -13,10 +13,7 @@ const plainBytes = 2;
 const bytesPerWeight = ({ quantization }: PublishedBuild): number =>
   quantization === undefined ? plainBytes : quantization.bits / 8 + (2 * plainBytes) / quantization.group;
 
-/**
- * An estimate of a known model's shape. Its dimensions and total size are as published; the size is divided equally
- * among the layers after the embedding and the output matrix.
- */
+/** A known model's shape with published dimensions and total size, which is divided equally among the layers. */
 export function publishedShape({ model, build }: NamedModel): ShapeFact {
   const { name, type, config } = model;
   if (config === undefined || build === undefined) {

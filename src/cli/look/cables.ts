@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { readMeasuredCables } from '../../apply/journal/measured-cables.ts';
 import { observeSessions } from '../../apply/reach/observe.ts';
 import { type NodeTarget, openSession, type Session, type UseLimits } from '../../apply/reach/session.ts';
@@ -26,6 +25,7 @@ import { named, prose } from '../../model/text/prose.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { factNamed } from '../../rack/fact.ts';
 import { limiter } from '../../remote/limit-parallel.ts';
+import { forMany } from '../../remote/on-abort.ts';
 import { cablesJson, cablesText, doneLine, eventLines, identifyLines, watchParagraphs } from '../../report/cables.ts';
 import { findingLines, mergeFindings } from '../../report/findings.ts';
 import { hang, type Page } from '../../report/page.ts';
@@ -57,7 +57,7 @@ export const cables: VerbBody = async (run) => {
   if (isWatch) return guideHands(run, cluster, ways);
   if (isIdentify) return identifyPlugs(run, cluster, ways);
   if (isMeasure) return measureCables(run, { cluster, ways, seconds });
-  const observation = await observeCables(run, cluster, ways);
+  const observation = await observeNodes(run, cluster.fleet.nodes, ways, { ...shownOnly(run), facts: cableFacts });
   const measured = readMeasuredCables(journalsOf(run, cluster.fleet.name));
   const work = cableWork(cluster.fleet, observation, measured);
   return {
@@ -69,9 +69,6 @@ export const cables: VerbBody = async (run) => {
 
 const cablesDocument = ({ console }: Run, { fleet, warnings }: OpenedCluster, work: CableWork) =>
   cablesJson({ desired: fleet, work, diagnostics: [...warnings, ...work.loops, ...work.findings] }, console);
-
-const observeCables = (run: Run, { fleet }: OpenedCluster, ways: SshTargets): Promise<FleetObservation> =>
-  observeNodes(run, fleet.nodes, ways, { ...shownOnly(run), facts: cableFacts });
 
 /** Reports each receptacle that is plugged in or unplugged, until the run is interrupted. */
 async function identifyPlugs(run: Run, cluster: OpenedCluster, ways: SshTargets): Promise<ExitCode> {
@@ -232,8 +229,7 @@ async function watchCables(
   ways: SshTargets,
   onCheck: (check: CableCheck, before: CableCheck | undefined) => boolean,
 ): Promise<CableCheck | undefined> {
-  const signal = AbortSignal.any([run.signal, run.console.outClosed]);
-  setMaxListeners(0, signal);
+  const signal = forMany(AbortSignal.any([run.signal, run.console.outClosed]));
   const { gatePollMs, retryMs } = timingFor(run);
   const fleet = watchFleet(await ways.toAll(cluster.fleet.nodes), {
     ...observeLimits(run),

@@ -30,10 +30,7 @@ const linesPerNode = 1_000;
 /** The format of run names, which never matches a node name. */
 const runName = /^\d{8}T\d{6}-[0-9a-f]+$/;
 
-/**
- * `history [NODE…|RUN…]`: lists past runs, from this controller's journals and the records on nodes. Shows every change
- * of the named runs.
- */
+/** `history [NODE…|RUN…]`: lists past runs from journals and the nodes' records, or every change of the named runs. */
 export const history: VerbBody = async (typed) => {
   const named = typed.words.filter((word) => runName.test(word));
   const run: Run = { ...typed, words: typed.words.filter((word) => !runName.test(word)) };

@@ -138,7 +138,7 @@ async function measureRack(run: Run, { cluster, ways, seconds }: MeasureOptions)
   const nodes = fleet.nodes.filter(({ name }) => names.includes(name));
   const ranks = fleet.system.accounts.ranks;
   const accounts = new Map(names.map((name) => [name, accountOn(observation.nodes[name]?.facts, ranks)]));
-  refuseUnfit({ fleet, names, accounts }, observation);
+  refuseUnfit(fleet, accounts, observation);
   const sessions = new Map((await openSessions(run, ways, nodes)).map((session) => [session.node, session]));
   const journal = openJournal(journalsOf(run, fleet.name), run.log?.nextRunId() ?? newRunId(new Date()), run.secrets);
   try {
@@ -149,7 +149,7 @@ async function measureRack(run: Run, { cluster, ways, seconds }: MeasureOptions)
       if (taken.kind === 'refused') refuseAny(taken.refusals.map(leaseHeld));
       // Another run had a lease since the observation, and may have started a placement.
       if (taken.kind === 'taken' && taken.isInDoubt) {
-        refuseUnfit({ fleet, names, accounts }, await observeSessions([...sessions.values()], observeLimits(run)));
+        refuseUnfit(fleet, accounts, await observeSessions([...sessions.values()], observeLimits(run)));
       }
       const parts = { program, seconds, accounts, sessions, stop: AbortSignal.any([run.signal, keeper.lost]) };
       refuseAny(await probeFindings(observation, names, parts));
@@ -169,33 +169,22 @@ async function measureRack(run: Run, { cluster, ways, seconds }: MeasureOptions)
 
 type Accounts = ReadonlyMap<NodeName, LaunchAccount | undefined>;
 
-interface Measured {
-  readonly fleet: DesiredFleet;
-  readonly names: readonly NodeName[];
-  readonly accounts: Accounts;
-}
-
 /** @throws FleetError `cables/…` if measuring would be unsafe */
-function refuseUnfit({ fleet, names, accounts }: Measured, observation: FleetObservation): void {
-  const nodes = fleet.nodes.filter(({ name }) => names.includes(name));
-  const others = names.flatMap((name) => {
-    const account = accounts.get(name);
+function refuseUnfit(fleet: DesiredFleet, accounts: Accounts, observation: FleetObservation): void {
+  const nodes = fleet.nodes.filter(({ name }) => accounts.has(name));
+  const others = [...accounts].flatMap(([name, account]) => {
     // `nobody` is an account of macOS itself.
     const own = account?.isOfRanks === true ? { account: account.name } : {};
     return unfitReasons({ nodes: [name], isOverRdma: false, ...own }, observation);
   });
   const unfit = [...holdsAgainst(nodes, observation), ...others].map((reason) => {
     const { node, why } = reason;
-    const hint =
-      reason.kind === 'reboot-first'
-        ? prose`Restart it: ${meshwright('reboot', node)}`
-        : 'hint' in reason
-          ? reason.hint
-          : undefined;
+    const own = 'hint' in reason ? reason.hint : undefined;
+    const hint = reason.kind === 'reboot-first' ? prose`Restart it: ${meshwright('reboot', node)}` : own;
     const detail = prose`${named(node)}: ${why}. Nothing was measured.`;
     return diagnose('cables/unfit', { subject: nodeSubject(node), detail, ...given({ hint }) });
   });
-  refuseAny([...measureRefusals(examine(fleet, observation), observation, names), ...unfit]);
+  refuseAny([...measureRefusals(examine(fleet, observation), observation, [...accounts.keys()]), ...unfit]);
 }
 
 const lostLeases = ({ lost }: LeaseKeeper, runId: string): readonly Diagnostic[] =>

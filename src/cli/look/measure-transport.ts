@@ -167,10 +167,7 @@ async function runRank(
 
 type LineInput = ReturnType<typeof createInput>;
 
-/**
- * The standard input of one end: the script, and then the lines of the other end. A shell may read more than its script
- * at once, so the lines wait until the program has printed something.
- */
+/** Standard input of one end. The lines wait until the program has printed: a shell may read beyond its script. */
 function createInput() {
   const ready: Buffer[] = [];
   const waiting: Buffer[] = [];

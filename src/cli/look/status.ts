@@ -121,10 +121,7 @@ export async function checkFleet(run: Run, onSeen?: (seen: SeenSoFar) => void) {
   };
 }
 
-/**
- * Adds the time of the shutdown to each Mac that does not answer and that this computer shut down, according to its
- * journals. If a later run contacted the Mac, nothing is added.
- */
+/** Adds when this computer shut down each Mac that does not answer, unless a later run contacted it. */
 function withShutdowns(run: Run, cluster: string, observation: FleetObservation): FleetObservation {
   const isOff = (one: Diagnostic): boolean => hasTrait(one, 'looks-off');
   const silent = Object.entries(observation.failures).filter(([, found]) => found.some(isOff));

@@ -55,10 +55,7 @@ function verdictText(shown: string, diagnostics: readonly Diagnostic[]): string 
   return `${gap}${counted(errors, 'error')}${also} in ${shown}; nothing was sent to any node.`;
 }
 
-/**
- * Placement problems that follow from the file, its lock and package lists; `plan` reports those that need an
- * observation. A file with errors is not checked.
- */
+/** Placement problems that follow from the file, its lock and package lists. A file with errors is not checked. */
 function placementProblems(
   { fleet, lock, diagnostics, path, whereIs }: JudgedFiles,
   sources: SourceFacts,

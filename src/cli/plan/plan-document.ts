@@ -134,10 +134,7 @@ const planFormat = 1;
 /** The maximum number of differences from a saved plan that are listed. */
 const namedChanges = 3;
 
-/**
- * The differences between a saved plan and the current one, one phrase each: the first restarted Macs and changes, or
- * else the parts that differ.
- */
+/** The differences between two plans, one phrase each: restarted Macs and changes, or else the parts that differ. */
 export function planDifferences(before: JsonMap, after: JsonMap): readonly string[] {
   const [was, is] = [changeTexts(before), changeTexts(after)];
   const changes = [

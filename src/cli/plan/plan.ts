@@ -90,10 +90,7 @@ export const plan: VerbBody = async (run) => {
     showPlan(run, planned.plan, parts);
     if (!run.options.json) showDiagnostics(run.console, moved);
     const isForHands = planned.plan.blockers.some(({ isHands }) => isHands);
-    if (!run.options.json && isSimulated && isForHands) {
-      run.console.out('\n');
-      run.console.out(paragraphText(run.console, mendingText));
-    }
+    if (!run.options.json && isSimulated && isForHands) run.console.out(`\n${paragraphText(run.console, mendingText)}`);
   }
   return run.own['detailedExitcode'] === true ? codeForPending(judged, additions) : codeForChecked(judged);
 };

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import type { PlaybookWork } from '../../apply/playbook-report.ts';
 import type { Session } from '../../apply/reach/session.ts';
 import { freeRankPort } from '../../desired/endpoints.ts';
@@ -36,6 +37,7 @@ import {
 import { rebootMarkFact } from '../../rack/placement/observed/fact.ts';
 import { seenNames } from '../../rack/placement/state/seen-names.ts';
 import { budgetWords, isSpent, launchBudget } from '../../rack/rdma/launch-budget-reading.ts';
+import { onAbort } from '../../remote/on-abort.ts';
 import { nodesText } from '../../report/nodes-text.ts';
 import { counted } from '../../report/page.ts';
 import { actOn, playbookOf } from '../apply/act-on.ts';
@@ -283,13 +285,9 @@ export function unfitReasons(
 export const launchRefusals = (asked: LaunchAsked, observation: FleetObservation): readonly Diagnostic[] =>
   unfitReasons(asked, observation).map(({ kind, node, why, hint }) => {
     if (kind === 'account') return refused('launch/account', node, why, hint);
+    const leaveOut = prose`Leave out this node, or restart it: ${meshwright('reboot', node)}`;
     return kind === 'reboot-first'
-      ? refused(
-          'launch/reboot-first',
-          node,
-          why,
-          prose`Leave out this node, or restart it: ${meshwright('reboot', node)}`,
-        )
+      ? refused('launch/reboot-first', node, why, leaveOut)
       : refused('launch/reboot-unseen', node, why);
   });
 
@@ -397,14 +395,11 @@ async function launchRanks({ console, signal }: Run, ranks: Ranks): Promise<numb
   const { sessions } = ranks;
   const ending = new AbortController();
   let givingUp: NodeJS.Timeout | undefined;
-  const over = new Promise<void>((resolve) => {
-    ending.signal.addEventListener('abort', () => resolve(), { once: true });
-  }).then(() => {
+  const over = once(ending.signal, 'abort').then(() => {
     givingUp = setTimeout(() => closeAll(sessions), giveUpMs);
   });
   const end = (): void => ending.abort();
-  signal.addEventListener('abort', end, { once: true });
-  if (signal.aborted) end();
+  const forget = onAbort(signal, end);
   const statuses = await Promise.all(
     sessions.map(async (session, rank) => {
       const prefix = `${console.isSimulated ? 'simulated ' : ''}rank ${rank} ${session.node}`;
@@ -417,7 +412,7 @@ async function launchRanks({ console, signal }: Run, ranks: Ranks): Promise<numb
       return status;
     }),
   );
-  signal.removeEventListener('abort', end);
+  forget();
   clearTimeout(givingUp);
   return Math.max(0, ...statuses);
 }

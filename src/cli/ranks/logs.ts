@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type CommandOutcome, type NodeTarget, openSession, type Session } from '../../apply/reach/session.ts';
@@ -32,6 +31,7 @@ import {
   rankReportCommand,
 } from '../../rack/placement/observed/rank-log-script.ts';
 import { limiter } from '../../remote/limit-parallel.ts';
+import { forMany } from '../../remote/on-abort.ts';
 import { diagnoseExit } from '../../remote/remote.ts';
 import { gatherAlike } from '../../report/findings.ts';
 import { unreachedField } from '../../report/nodes-text.ts';
@@ -55,10 +55,7 @@ interface RankTail {
   readonly outcome: CommandOutcome;
 }
 
-/**
- * `logs PLACEMENT|NODE…`: shows the last log lines of ranks, each after its node's name, and new lines with `--follow`.
- * Names the rank that failed first, and marks the line with the reason.
- */
+/** `logs PLACEMENT|NODE…`: the last log lines of ranks, or new ones with `--follow`, and which rank failed first. */
 export const logs: VerbBody = async (run) => {
   const lines = readCountOption(run, 'lines') ?? usualLines;
   refuseShortFollow(run);
@@ -98,10 +95,7 @@ interface Following {
   readonly fleet: DesiredFleet;
 }
 
-/**
- * Prints the last lines of the logs, followed by new lines until the run is interrupted or stdout is closed. Each node
- * has one connection and receives one request for all its logs per second.
- */
+/** Prints last and new lines until interrupted or stdout is closed. Each node gets one request per second for all. */
 async function follow(
   run: Run,
   wanted: readonly WantedRanks[],
@@ -113,8 +107,7 @@ async function follow(
   showDiagnostics(run.console, elsewhere.map(earlierRank));
   const pairs = wanted.flatMap(({ placement, nodes }) => nodes.map((node) => ({ placement, node })));
   const names = pairs.map(({ placement, node }) => ({ placement, node: node.name }));
-  const signal = AbortSignal.any([run.signal, run.console.outClosed]);
-  setMaxListeners(0, signal);
+  const signal = forMany(AbortSignal.any([run.signal, run.console.outClosed]));
   const prefix = prefixer(run, names);
   const watch = { run, lines, fleet, prefix, signal, limit: limiter(run.options.parallel) };
   const nodeWays = await ways.toAll([...new Set(pairs.map(({ node }) => node))]);
@@ -208,10 +201,7 @@ interface FoundRank {
   readonly finding: Diagnostic;
 }
 
-/**
- * Reads the exit status and log of every rank of a placement since the last start. Undefined if no rank failed, or if a
- * node did not answer, because its rank may have failed first.
- */
+/** Exit status and log of every rank since the last start. Undefined if none failed, or a silent one may be first. */
 async function findFailingRank(
   run: Run,
   { desired, ways }: { readonly desired: DesiredFleet; readonly ways: SshTargets },

@@ -147,10 +147,7 @@ export const scenes: readonly Scene[] = [
 
 type SelfPlace = ReturnType<typeof placeIn>;
 
-/**
- * Runs `meshwright WORDS…` in a separate process with this process's streams; returns its exit code. The process has
- * its own session, so that Ctrl-C reaches only this process.
- */
+/** Runs `meshwright WORDS…` in a separate process, in its own session, so that Ctrl-C reaches only this process. */
 function runSelf(words: readonly string[], place: SelfPlace, signal: AbortSignal | undefined): Promise<number> {
   return new Promise((resolve, reject) => {
     const [program, ...self] = selfWords();

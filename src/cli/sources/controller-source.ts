@@ -95,10 +95,7 @@ function pointerOf(runtime: DesiredRuntime | DesiredGateway, program: string): s
   return `${pointerTo('/runtimes', runtime.name)}/${key}`;
 }
 
-/**
- * Reports missing sources on this computer and reads package lists. Fast, because it does not read archives or models;
- * the result omits the existing ones.
- */
+/** Finds missing sources on this computer and reads package lists, but neither archives nor models. */
 export async function seeSources(run: Run, places: readonly SourcePlace[]): Promise<SourceFacts> {
   const local = places.filter((one) => one.kind === 'controller');
   await needTrust(run, sourceRequests(local));
@@ -174,10 +171,7 @@ export async function readArchive(path: string, signal: AbortSignal): Promise<Ar
   }
 }
 
-/**
- * All files below a folder with digests, or why they are unknown. Reads links to its own files, and refuses links to
- * folders and out of it: the nodes publish what is read.
- */
+/** All files below a folder with digests, or why they are unknown. Refuses links to folders and out of it. */
 export async function readFolder(path: string, signal: AbortSignal): Promise<FolderFact> {
   try {
     const files: TreeFile[] = [];

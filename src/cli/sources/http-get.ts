@@ -45,10 +45,7 @@ export interface NoAnswer {
 const leastBytesPerMs = 16.384;
 const mostRedirects = 5;
 
-/**
- * Sends a request and follows redirects within https. Another host never gets the authorization. Rejects only when
- * aborted.
- */
+/** Sends a request and follows redirects within https, without authorization to other hosts. Rejects if aborted. */
 export async function httpGet(start: string, question: HttpQuestion, access: WebAccess): Promise<WebAnswer | NoAnswer> {
   let url = new URL(start);
   let sent = question;

@@ -48,10 +48,7 @@ export async function readToken(
   return { kind: 'missing', diagnostic: diagnose('secret/unusable', { detail, subject }) };
 }
 
-/**
- * How this run reaches Hugging Face, or why it cannot. A rehearsal reaches the servers of the simulated fleet, whose
- * repositories have tiny models.
- */
+/** How this run reaches Hugging Face, or why it cannot. A rehearsal uses simulated servers and their tiny models. */
 export async function hubAccess(
   run: Run,
   { fleet, path }: Pick<OpenedCluster, 'fleet' | 'path'>,

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { stderr, stdout } from 'node:process';
 import type { Writable } from 'node:stream';
 import { firmSpace } from '../../diagnostics/cells.ts';
@@ -10,6 +9,7 @@ import { renderDiagnostics } from '../../diagnostics/render.ts';
 import type { DiagnosticsDocument, PrintedDocument } from '../../model/documents.generated.ts';
 import type { Prose } from '../../model/text/prose.ts';
 import { durationText } from '../../model/text/units.ts';
+import { forMany } from '../../remote/on-abort.ts';
 import { hang, type Page, type Paint, plainPaint, type Tone } from '../../report/page.ts';
 import { type LogEvent, printedEvents } from '../files/event-lines.ts';
 import type { RunLog } from '../files/run-log.ts';
@@ -38,10 +38,7 @@ export const diagnosticsText = (
   color: boolean,
 ): string => renderDiagnostics(diagnostics, { sources: new Map(Object.entries(sources)), columns, color, isSimulated });
 
-/**
- * Writes one JSON document, indented by two spaces and followed by a line break; after events, in one line. Escapes
- * control characters.
- */
+/** Writes a JSON document and a line break: indented, or in one line after events. Escapes control characters. */
 export const showJson = (console: Console, value: PrintedDocument): void =>
   showJsonText(console, `${jsonText(value, console.hasEvents === true ? 0 : 2)}\n`);
 
@@ -104,10 +101,7 @@ const over = (height: number): string => (height === 0 ? '' : `\r\u001b[${height
 /** True if a block can be redrawn on this console. */
 export const isLive = ({ isOutTty, canRewrite }: Console): boolean => isOutTty && canRewrite;
 
-/**
- * Returns a function that writes permanent lines to stdout and, below them, a block that each call redraws. Without a
- * terminal, writes only the permanent lines.
- */
+/** Returns a function that writes permanent lines and, on a terminal only, redraws a block below them. */
 export function liveBlock(console: Console): (lines: readonly string[], block: readonly string[]) => void {
   let height = 0;
   let shown = '';
@@ -228,8 +222,6 @@ export function processConsole(
 ): Console {
   const { noColor, isSimulated, hasEvents } = about;
   const closed = new AbortController();
-  // Every node can add a listener.
-  setMaxListeners(0, closed.signal);
   stdout.on('error', (error) => {
     endOfOutput(error);
     closed.abort();
@@ -249,7 +241,7 @@ export function processConsole(
       if (console.drawing === undefined) stderr.write(shown(text));
       else console.drawing(shown(text).trim());
     },
-    outClosed: closed.signal,
+    outClosed: forMany(closed.signal),
     isOutTty,
     isErrTty,
     canAsk: stdin.isTTY === true && isErrTty,

@@ -1,4 +1,4 @@
-import { setMaxListeners } from 'node:events';
+import { forMany } from '../../remote/on-abort.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import type { Console } from './console.ts';
 
@@ -19,22 +19,9 @@ export async function endedOnAbort<T>(signal: AbortSignal, end: () => void, work
   }
 }
 
-interface SignalListener {
-  /** Aborted by the first signal; commands then close their connections and return. */
-  readonly signal: AbortSignal;
-  /** The exit code of the received signal, if any. */
-  readonly received: () => ExitCode | undefined;
-  readonly stop: () => void;
-}
-
-/**
- * Listens for Ctrl-C, TERM, HUP and QUIT. The first signal stops the run cleanly; the second one ends the process
- * immediately, with the same exit code.
- */
-export function listenForSignals(console: Console): SignalListener {
+/** Listens for Ctrl-C, TERM, HUP and QUIT. The first one stops the run cleanly, the second one ends it immediately. */
+export function listenForSignals(console: Console) {
   const controller = new AbortController();
-  // Every node in a run adds a listener; without this, Node warns of a leak from the eleventh on.
-  setMaxListeners(0, controller.signal);
   let code: ExitCode | undefined;
   const on = (next: ExitCode, text: string) => (): void => {
     if (code !== undefined) process.exit(code);
@@ -51,7 +38,9 @@ export function listenForSignals(console: Console): SignalListener {
   ] as const;
   for (const [name, handler] of handlers) process.on(name, handler);
   return {
-    signal: controller.signal,
+    /** Aborted by the first signal; commands then close their connections and return. */
+    signal: forMany(controller.signal),
+    /** The exit code of the received signal, if any. */
     received: () => code,
     stop: () => {
       for (const [name, handler] of handlers) process.off(name, handler);

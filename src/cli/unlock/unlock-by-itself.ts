@@ -113,10 +113,7 @@ const failed = (diagnostic: Diagnostic): Unlocked => ({ kind: 'failed', isSent: 
 const noSource = (node: string, detail: string): Unlocked =>
   failed(diagnose('unlock/no-source', { subject: nodeSubject(node), detail }));
 
-/**
- * Unlocks a Mac as part of another command. Requires a password source in the file that works without a prompt, a
- * pinned FileVault key, and a last password that was not rejected.
- */
+/** Unlocks a Mac as part of another command: needs a pinned key, and a password from a source without a prompt. */
 export function unlockWithoutPerson(run: Run, { fleet, ways }: About): NodeUnlock {
   const timing = timingFor(run);
   const attempts = openUnlockAttempts(run.env, timing.unlockPauseMs);
@@ -172,10 +169,7 @@ async function quietSecret(run: Run, node: DesiredNode, clusterFile: string): Pr
 const restarts = ({ plays }: Playbook): boolean =>
   plays.some((play) => play.tasks.some((task) => task.kind === 'reboot'));
 
-/**
- * The nodes that this playbook can unlock without a person after a restart, each with a description of its password
- * source. Contacts no node.
- */
+/** The nodes that this playbook can unlock without a person, with their password sources. Contacts no node. */
 export async function unlockedByItself(
   run: Run,
   playbook: Playbook,

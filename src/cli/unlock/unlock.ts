@@ -37,10 +37,7 @@ type PrebootPin =
 
 const refused = (problem: Diagnostic): PrebootPin => ({ kind: 'no', pin: 'refused', diagnostics: [problem] });
 
-/**
- * Decides whether a locked Mac is the right one, from its FileVault pin, its normal sshd's pin, `--expect`, or the
- * user. The Mac that answers will receive a password.
- */
+/** Decides whether a locked Mac may receive a password: by its FileVault pin, sshd's pin, `--expect` or the user. */
 export async function settlePrebootKey(
   run: Run,
   { way, shown, keeper }: { readonly way: OpenTarget; readonly shown: ShownKey; readonly keeper: LockKeeper },

@@ -65,10 +65,7 @@ function hintFor(end: DraftEnd, free: readonly number[] | undefined): string {
   return `On ${end.node}, ${noun} ${listText(free.map(String))} ${free.length === 1 ? 'is' : 'are'} free. Did you mean ${end.node}:${next}?`;
 }
 
-/**
- * Returns a node's free receptacles without those to avoid, or undefined if the node's model is unknown. Results are
- * cached per node, and the links are read only once.
- */
+/** A node's free receptacles without those to avoid; undefined if its model is unknown. Cached per node. */
 type FreeReceptacles = (node: string) => readonly number[] | undefined;
 
 function freeReceptaclesOf(draft: Draft): FreeReceptacles {

@@ -142,10 +142,7 @@ const withSource = (extra: RuntimeExtra, now: LockedArchive | undefined): Runtim
 
 const sourceHint = 'Correct the repository or the commit in `source`. The repository must be public.';
 
-/**
- * The archive of the commit that a runtime is built from. The lock's digest is never replaced. Without one, the archive
- * matters only while something is to be built from it.
- */
+/** The archive of a runtime's commit. The lock's digest is never replaced; without one, it matters only for a build. */
 function settleSource(runtime: RuntimeSource, { lock, sources }: TreeSources, isNeeded: boolean) {
   const source = sourceOf(runtime);
   if (source === undefined) return undefined;
@@ -158,10 +155,7 @@ function settleSource(runtime: RuntimeSource, { lock, sources }: TreeSources, is
   return { ...file, name };
 }
 
-/**
- * Incremented when `build-python` seals more than before, so that nodes build a new version next to the old one. Since
- * 2, the seal has the hashes of the installed packages.
- */
+/** Incremented when `build-python` seals more, so that nodes build again. Since 2, package hashes are sealed. */
 const pythonBuild = 2;
 
 /** The digest of everything that a runtime tree is made from; if that is only the archive, the archive's digest. */

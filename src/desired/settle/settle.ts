@@ -193,10 +193,7 @@ function tooLarge({ models }: ClusterLock): readonly Diagnostic[] {
 /** The shapes read from model headers, keyed by model name. */
 export type ShapeFacts = Readonly<Record<string, ShapeFact>>;
 
-/**
- * Adds shapes to models: the shapes that were read, otherwise those in the lock for the same files. The files determine
- * the shape, so it needs no consent.
- */
+/** Adds shapes to models: those read now, or those in the lock for the same files, which determine the shape. */
 export function settleShapes(
   models: readonly DesiredModel[],
   { shapes = {} }: Pick<ClusterLock, 'shapes'>,

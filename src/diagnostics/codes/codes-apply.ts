@@ -26,14 +26,12 @@ const playbookCodes = {
   },
   'playbook/leaves-stopped': {
     summary: 'This playbook stops placements and never starts them again.',
-    cause:
-      'Before a Mac is rebooted, all placements on it are stopped. Some of them are neither started by a later task nor stopped by an earlier one.',
+    cause: 'The reboot stops all placements on a Mac first. No other task stops or starts some of these.',
     hint: 'Add `- start: {}` after it. If they should stay stopped, add `- stop: {}` before it.',
   },
   'playbook/unknown-field': {
     summary: 'This text has no field with this name.',
-    cause:
-      'Names in braces are replaced with values. Each text allows only a few names, and there is no other templating.',
+    cause: 'Names in braces are replaced with values. Each text allows only a few names.',
     hint: 'Use a field that is allowed here, or write `{{` for a literal brace.',
   },
 } as const satisfies Record<string, CodeEntry>;
@@ -42,8 +40,7 @@ const playbookCodes = {
 export const applyCodes = {
   'journal/cannot-write': {
     summary: 'The run journal cannot be written.',
-    cause:
-      'The state folder is missing or full, or this user may not write to it. meshwright writes every step to the journal before it sends the step.',
+    cause: 'The state folder is missing, full or not writable. meshwright records every step before it sends it.',
     hint: 'Free space in the state folder, or choose another folder: `MESHWRIGHT_STATE=FOLDER`',
   },
   'journal/cannot-read': {
@@ -105,14 +102,12 @@ export const applyCodes = {
   'step/not-adopted': {
     severity: 'notice',
     summary: "Some of a model's files were not taken from the copy on a node.",
-    cause:
-      "Their contents, size or place differ from the model's list of files. The source in the file provides them instead. The copy was not changed.",
+    cause: "Their content, size or place differs from the model's list. The source provides them instead.",
     hint: 'Nothing to do. To search for copies of other software no longer, set `adopt: never` for the model.',
   },
   'step/copy-in-use': {
     summary: 'A copy of a model is being written.',
-    cause:
-      'A process has a file in that folder open for writing, or a file changed while it was cloned. apply does not take files that are still changing.',
+    cause: 'A process writes to that folder, or a file changed meanwhile. apply takes no files that still change.',
     hint: 'Wait until the download there has finished, or stop it, then run this again. To use the source in the file instead, set `adopt: never` for the model.',
   },
   'step/no-full-disk-access': {
@@ -133,29 +128,25 @@ export const applyCodes = {
   },
   'step/stalled': {
     summary: 'A job on a node stopped making progress.',
-    cause:
-      "Its process is alive but has not added a byte within the step's deadline: its source or its disk is not responding.",
+    cause: "It is alive, but added no byte within the step's deadline: its source or its disk is not responding.",
     hint: 'Test the source from the node itself. The next run finds the job, even if it has ended by then.',
   },
   'step/repaired-model': {
     severity: 'notice',
     summary: 'Only the wrong chunks of a changed model were fetched.',
-    cause:
-      'The other chunks of its files were still right. All bytes that the Mac received are counted, also those of files that were missing.',
+    cause: 'The other chunks of its files were right. All bytes received are counted, also of missing files.',
     hint: prose`Nothing to do. If it happens again on the same Mac, its disk may be failing: ${meshwright('models verify', '--full')}`,
   },
   'step/wrong-bytes': {
     severity: 'notice',
     summary: 'A Mac got wrong bytes of a model from another Mac.',
-    cause:
-      "Their SHA-256 differs from that of the chunk. Either the other Mac's copy or memory is damaged, or the cable changed bytes. They were not used.",
+    cause: "Their SHA-256 differs: the other Mac's copy, memory or the cable changed bytes. They were not used.",
     hint: prose`Verify the model on both Macs: ${meshwright('models verify', '--full')}. If it is intact, check the plugs, or try a different cable: ${meshwright('cables')}`,
   },
   'step/no-perl': {
     severity: 'notice',
     summary: 'A Mac exchanged no model with other Macs, because its perl does not work.',
-    cause:
-      'Macs exchange models with a program for the perl of macOS. Without it, a Mac downloads a model from its source, and serves it to no other Mac.',
+    cause: "Macs exchange models in perl. Without it, a Mac uses a model's source, and serves it to no other Mac.",
     hint: 'Run `/usr/bin/perl -v` on that Mac, and compare the answer with that of another Mac.',
   },
   'step/no-ssh-to-mac': {
@@ -239,14 +230,12 @@ export const applyCodes = {
   },
   'step/rolled-back': {
     summary: 'The node rolled back a network change.',
-    cause:
-      'After the change, meshwright could not reach the node over a new connection in time, so the node restored its previous network settings.',
+    cause: 'In time, no new connection reached the node, so the node restored its previous network settings.',
     hint: prose`See which change broke the connection: ${meshwright('history')}. Reach the Mac over Ethernet or Wi-Fi, then run this again.`,
   },
   'step/unconfirmed': {
     summary: 'A network change could not be confirmed.',
-    cause:
-      'meshwright could not reach the node over a new connection, neither after the change nor after the time when the node should have rolled it back.',
+    cause: 'No new connection reached the node, neither after the change nor after its rollback time.',
     hint: prose`Wait a minute and check again: ${meshwright('status')}. If the node stays unreachable, check the Mac itself.`,
   },
   'step/transaction-pending': {

@@ -14,8 +14,7 @@ export const cliCodes = {
   'cli/no-cluster-file': {
     exit: 64,
     summary: 'No cluster file was found.',
-    cause:
-      'Neither `-f` nor `MESHWRIGHT_FILE` is set, and neither this folder nor any folder above it has a `cluster.yaml`.',
+    cause: 'No `-f`, no `MESHWRIGHT_FILE`, and no `cluster.yaml` in this folder or any folder above it.',
     hint: prose`Choose a file: meshwright -f path/to/cluster.yaml. To start from an example: ${meshwright('sim example', blank('FOLDER'))}`,
   },
   'cli/cannot-read': {
@@ -32,8 +31,7 @@ export const cliCodes = {
   'cli/log-incomplete': {
     severity: 'warning',
     summary: 'The log of this run may be incomplete; the run continues.',
-    cause:
-      'A line could not be written to the `--log` file, usually because its disk is full. Stopping halfway would leave nodes partly changed.',
+    cause: 'The disk of the `--log` file may be full. Stopping halfway would leave nodes partly changed.',
     hint: prose`Free space on that disk. Lines that could not be written are retried with the next line. The journal records everything that was done: ${meshwright('history')}`,
   },
   'cli/file-open-to-others': {
@@ -98,8 +96,7 @@ export const cliCodes = {
   'plan/not-allowed': {
     exit: 5,
     summary: 'The plan has an effect that is not allowed.',
-    cause:
-      'Interrupting a placement, restarting or shutting down a Mac, and deleting a model each require explicit consent.',
+    cause: 'Interrupting a placement, restarting or stopping a Mac, and deleting a model each need explicit consent.',
     hint: 'Review the plan, then allow the effect: `--allow EFFECT`',
   },
   'select/unknown-placement': {
@@ -124,8 +121,7 @@ export const cliCodes = {
   },
   'lease/alive': {
     summary: 'The run that has the lease on this node is alive.',
-    cause:
-      'It renewed its lease while meshwright watched. If the lease were removed, two runs could change the Mac at the same time.',
+    cause: 'It renewed its lease while meshwright watched. Without it, two runs could change the Mac at once.',
     hint: prose`Wait until that run ends, or stop it on the computer where it is running. If you are sure that it is safe: ${meshwright('lease release', its.node, '--run', blank('ID'))}`,
   },
   'lease/other-run': {
@@ -163,8 +159,7 @@ export const cliCodes = {
   'launch/hold-unseen': {
     exit: 5,
     summary: 'Cannot tell whether a target node is on hold.',
-    cause:
-      'A hold is recorded on the node itself and also applies to your own programs. A node counts as on hold if it cannot be reached or its hold cannot be read.',
+    cause: 'A hold is on the node itself, for all programs. A node counts as on hold if this cannot be read.',
     hint: prose`Bring the node back, or leave it out: \`--nodes a,b\`. To see what is wrong with it: ${meshwright('doctor')}`,
   },
   'bench/beyond-parallel': {
@@ -216,8 +211,7 @@ export const cliCodes = {
   },
   'secret/unusable': {
     summary: 'The source did not provide a valid secret.',
-    cause:
-      'The text is empty, longer than 1,024 bytes, more than one line or not UTF-8, or it contains a NUL character.',
+    cause: 'It is empty, longer than 1,024 bytes or one line, not UTF-8, or contains a NUL character.',
     hint: 'Make the secret the only line in its source.',
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -18,8 +18,7 @@ const yamlCodes = {
   },
   'yaml/control-character': {
     summary: 'The file contains an invisible character.',
-    cause:
-      'Control characters, bidirectional characters, lone carriage returns and broken surrogates change what you see or what a terminal does.',
+    cause: 'Control and bidirectional characters, lone carriage returns and broken surrogates hide what is there.',
     hint: 'Delete the marked character.',
   },
   'yaml/empty': {
@@ -59,14 +58,12 @@ const yamlCodes = {
   },
   'yaml/bad-alias': {
     summary: 'This alias cannot be resolved.',
-    cause:
-      'The anchor is missing, comes later in the file or contains the alias itself. Or the merged value is not a map.',
+    cause: 'The anchor is missing, comes later or contains the alias itself. Or the merged value is not a map.',
     hint: 'Correct the name after the `*`, or write the value out.',
   },
   'yaml/foreign-tag': {
     summary: 'This YAML tag is not supported.',
-    cause:
-      'Tags such as `!!js/function` make a reader build objects of a programming language. meshwright reads only plain values.',
+    cause: 'Tags such as `!!js/function` make a reader build objects. meshwright reads only plain values.',
     hint: 'Remove the tag.',
   },
   'yaml/bad-key': {
@@ -83,15 +80,13 @@ const yamlCodes = {
     severity: 'warning',
     traits: ['ambiguous-value'],
     summary: 'Other YAML readers may not treat this value as text.',
-    cause:
-      'In YAML 1.1, `no` and `on` are booleans, `1e3` is a number and `2026-12-01` is a date. meshwright keeps the text as written.',
+    cause: 'To YAML 1.1, `no` is a boolean, `1e3` a number and `2026-12-01` a date. meshwright keeps the text.',
     hint: 'Put it in quotes.',
   },
   'yaml/ambiguous-number': {
     traits: ['ambiguous-value'],
     summary: 'Different YAML readers read this number differently.',
-    cause:
-      'YAML 1.1 and YAML 1.2 differ in how they read octal numbers, leading zeros and exponents. Some readers know no hexadecimal numbers.',
+    cause: 'YAML 1.1 and 1.2 differ in octal and hexadecimal numbers, leading zeros and exponents.',
     hint: 'Write the number with decimal digits only, without a leading zero.',
   },
   'yaml/more-problems': {
@@ -122,8 +117,7 @@ const schemaCodes = {
   },
   'schema/wrong-type': {
     summary: 'This value has the wrong type.',
-    cause:
-      'For example, the file has text where a number is expected, a single value where a list is expected, or no value.',
+    cause: 'For example, it has text instead of a number, a single value instead of a list, or no value.',
     hint: 'See docs/cluster-yaml.md for the expected type.',
   },
   'schema/not-allowed': {
@@ -148,8 +142,7 @@ const schemaCodes = {
   },
   'schema/unsafe-text': {
     summary: 'This text could be read as an option, a command or a path.',
-    cause:
-      'Hosts, users and names become part of command lines on this computer and on the nodes, so unsafe characters are refused.',
+    cause: 'Hosts, users and names become part of command lines, so unsafe characters are refused.',
     hint: 'Use only the allowed characters.',
   },
 } as const satisfies Record<string, CodeEntry>;
@@ -191,8 +184,7 @@ const selectCodes = {
   },
   'select/bad-label': {
     summary: 'This is not a label selector.',
-    cause:
-      'A selector is `key=value` or `key!=value`. Separate several selectors with commas; a node must match all of them.',
+    cause: 'A selector is `key=value` or `key!=value`. A node must match all that are separated by commas.',
     hint: 'Write it like this: `-l role=worker`',
   },
   'select/nothing': {

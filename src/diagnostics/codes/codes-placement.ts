@@ -45,8 +45,7 @@ const misfitCodes = {
   'placement/program-in-home': {
     severity: 'warning',
     summary: "A runtime's program is in another account's home folder, which ranks usually cannot enter.",
-    cause:
-      "macOS usually opens a home folder only to its owner and the group `staff`. The ranks' account is not in that group.",
+    cause: "macOS usually opens a home folder only to its owner and `staff`, without the ranks' account.",
     hint: 'Put the program in an archive (`archive`), or in a folder that every account can read, such as `/opt` or `/usr/local`.',
   },
   'placement/not-divisible': {
@@ -61,8 +60,7 @@ export const fitCodes = {
   ...withExit(65, misfitCodes),
   'model/shape-unknown': {
     summary: 'The size and layers of this model cannot be read.',
-    cause:
-      'meshwright reads them from file headers. It needs safetensors with a `config.json`, or one GGUF model with all its parts.',
+    cause: 'meshwright reads safetensors with a `config.json`, or one GGUF model with all its parts.',
     hint: 'Name a model from the cluster file, its folder, a `.gguf` file, or its base URL.',
   },
 } as const satisfies Record<string, CodeEntry>;
@@ -76,8 +74,7 @@ export const placementCodes = {
   },
   'runtime/field-without-value': {
     summary: 'A placement has no value for this field.',
-    cause:
-      'RDMA devices exist only between the ranks of a placement with `transport: rdma`, one for each pair of Macs.',
+    cause: 'They exist only between the ranks of a placement with `transport: rdma`, one for each pair of Macs.',
     hint: 'Use a runtime without this field for this placement, or change its nodes, roles or transport.',
   },
   'runtime/field-of-starts': {
@@ -92,8 +89,7 @@ export const placementCodes = {
   },
   'runtime/meeting-in-vain': {
     summary: 'This order of starts does not use `joined.meeting`.',
-    cause:
-      '`joined.meeting` lets the followers start as soon as the leader listens. Other orders do not wait for the leader.',
+    cause: 'With `joined.meeting`, followers start as soon as the leader listens; other orders do not wait for it.',
     hint: 'Use `order: leader-first`, or remove `meeting`.',
   },
   'runtime/not-for-driver': {
@@ -108,8 +104,7 @@ export const placementCodes = {
   },
   'runtime/bad-version': {
     summary: "The version does not have the form of this program's versions.",
-    cause:
-      "The URL of a release follows from its version: exo's are numbers (1.0.71), llama.cpp's are tags (b10950, v0.5.0).",
+    cause: "A release's URL follows from its version: a number for exo (1.0.71), a tag for llama.cpp (b10950, v0.5.0).",
     hint: "Take the version from the program's release page.",
   },
   'runtime/not-a-commit': {
@@ -120,14 +115,12 @@ export const placementCodes = {
   },
   'runtime/archive-and-version': {
     summary: 'A program is named more than once.',
-    cause:
-      '`archive`, `version` and `source` each determine what is installed, so only one of them could be used. meshwright never ignores a key silently.',
+    cause: '`archive`, `version` and `source` each determine what is installed. No key is ever ignored silently.',
     hint: 'Keep one of these keys.',
   },
   'runtime/program-not-found': {
     summary: 'The command does not give the path of its program.',
-    cause:
-      'The first word is the program. No shell searches for it, so it must be an absolute path or a path inside the archive.',
+    cause: 'The first word is the program, without a search by a shell: an absolute path or one in the archive.',
     hint: 'Begin the command with `{runtime}/`, such as `{runtime}/bin/rank`.',
   },
   'model/hub-page': {
@@ -138,14 +131,12 @@ export const placementCodes = {
   },
   'model/key-not-used': {
     summary: "This key has no effect with the model's source.",
-    cause:
-      '`include` selects files of an hf: repository. `files` lists the files of other sources; for a repository, cluster.lock has the list.',
+    cause: '`include` selects files of an hf: repository, listed in cluster.lock; `files` lists those of others.',
     hint: 'Remove the key.',
   },
   'model/plain-http': {
     summary: 'Files are downloaded over unencrypted HTTP.',
-    cause:
-      'Anyone on the network path can read and change the files. A changed file is refused because of its SHA-256, but only after the whole download.',
+    cause: 'Anyone on the way can read and change the files. SHA-256 refuses a changed one only after the download.',
     hint: 'Use https:// here, or allow HTTP with `downloads: { plainHttp: allowed }`.',
   },
   'model/path-collision': {
@@ -197,14 +188,12 @@ export const placementCodes = {
   },
   'placement/replicas-not-published': {
     summary: 'Replicas need a published endpoint.',
-    cause:
-      "The API gateways of the nodes pass requests on to each other's replicas. A gateway exists only in front of an endpoint with `listen: lan`.",
+    cause: "The nodes' API gateways pass requests to each other's replicas. Only a `listen: lan` endpoint has one.",
     hint: 'Add `endpoint: { listen: lan, apiKey: { env: NAME } }`, or write one placement per node.',
   },
   'placement/bad-replica-name': {
     summary: 'A replica cannot be named after its placement and its node.',
-    cause:
-      "A replica's name is PLACEMENT-NODE, such as chat-studio-2. It must differ from all other placements and have at most 63 characters.",
+    cause: 'A replica is called PLACEMENT-NODE, like no other placement, in at most 63 characters.',
     hint: 'Rename the placement.',
   },
   'placement/shares-differ': {
@@ -225,8 +214,7 @@ export const placementCodes = {
   },
   'placement/ring-not-complete': {
     summary: 'The links do not connect these nodes in a ring.',
-    cause:
-      'Every rank needs a cable to the next rank, and the last rank needs one to the first. The order of `nodes` is the order of the ranks.',
+    cause: 'Every rank needs a cable to the next, and the last to the first, in the order of `nodes`.',
     hint: 'Add the missing links, or order the nodes so that each has a link to the next.',
   },
   'placement/needs-addressing': {
@@ -258,8 +246,7 @@ export const placementCodes = {
   },
   'placement/endpoint-not-published': {
     summary: 'This key is only for published endpoints.',
-    cause:
-      'This key applies only to the API gateway, and only endpoints with `listen: lan` have one. meshwright never ignores a key silently.',
+    cause: 'This key is for the gateway, which only `listen: lan` endpoints have. No key is ever ignored silently.',
     hint: 'Add `listen: lan`, or remove the key.',
   },
   'placement/endpoint-unguarded': {
@@ -306,21 +293,18 @@ export const settleCodes = {
   },
   'lock/pool-full': {
     summary: 'The address pool has no network left for a link.',
-    cause:
-      'Every link needs a /30 network. A link that was removed from the file keeps its network until no node has an address in it.',
+    cause: 'Every link needs a /30 network. A removed link keeps its network until no node has an address in it.',
     hint: 'Make the pool larger without changing its first address, so that no link changes its network. Or apply once without the new link.',
   },
   'runtime/no-program': {
     summary: "A runtime's archive lacks a program that the file names.",
-    cause:
-      'Every start would fail, after a running placement had been stopped for it. meshwright listed the archive on this computer with `tar`.',
+    cause: 'Every start would fail, after the running placement was stopped for it. `tar` listed the archive here.',
     hint: "List the archive (`tar -tf`) and correct the program's path, or use another archive.",
   },
   'runtime/archive-missing': {
     severity: 'warning',
     summary: "A runtime's archive was not found.",
-    cause:
-      'The lock does not have its digest yet, so this computer needs the archive once. Placements that use it wait; everything else continues.',
+    cause: 'The lock lacks its digest, so this computer needs the archive once. Placements that use it wait for it.',
     hint: 'Put the archive at the path in `archive`, or correct that path. It is relative to the cluster file.',
   },
   'runtime/archive-unreadable': {
@@ -360,15 +344,13 @@ export const settleCodes = {
   'model/folder-missing': {
     severity: 'warning',
     summary: "A model's folder was not found.",
-    cause:
-      'The lock does not list its files yet, so this computer needs the folder once. Placements that use it wait; everything else continues.',
+    cause: 'The lock lacks its files, so this computer needs the folder once. Placements that use it wait for it.',
     hint: 'Put the folder at the path in `source`, or correct that path. It is relative to the cluster file.',
   },
   'model/folder-unreadable': {
     severity: 'warning',
     summary: "The files in a model's folder could not be listed.",
-    cause:
-      'It contains something that this user may not read, or that is neither a file nor a folder, or the nodes have different files.',
+    cause: 'This user may not read all of it, it has more than files and folders, or nodes have different files.',
     hint: 'Fix the problem named above, then run the command again.',
   },
   'model/unresolved': {

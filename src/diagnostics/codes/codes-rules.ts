@@ -60,8 +60,7 @@ export const ruleCodes = {
   },
   'topology/bad-address': {
     summary: 'This address is not valid.',
-    cause:
-      'It looks like an IP address but is not one, or it uses a short or octal form that programs read differently.',
+    cause: 'It looks like an IP address but is none, or has a short or octal form that programs read differently.',
     hint: 'Write an IPv4 address as four decimal numbers from 0 to 255, or use the standard IPv6 form.',
   },
   'topology/pool-not-a-network': {
@@ -76,8 +75,7 @@ export const ruleCodes = {
   },
   'topology/pool-has-host': {
     summary: "A node's address is inside the links' address pool.",
-    cause:
-      'Each cable gets a network from the pool, so a Mac would send traffic for that node over a cable, and the node would be unreachable.',
+    cause: 'A Mac would send traffic for that node over a cable with a network from the pool, and not reach it.',
     hint: 'Use a pool that no host, router or DHCP server uses, such as 10.77.0.0/24.',
   },
   'topology/pool-not-private': {
@@ -89,26 +87,22 @@ export const ruleCodes = {
   },
   'node/wired-limit-too-large': {
     summary: 'The GPU memory limit leaves macOS too little memory.',
-    cause:
-      'macOS needs about 8 GiB that the GPU does not use. If the GPU takes that memory, the Mac swaps, hangs or panics. The limit applies to every node.',
+    cause: 'macOS needs about 8 GiB that the GPU does not use, or the Mac swaps, hangs or panics. It is for all nodes.',
     hint: 'Write `auto`, which fits every Mac, or a size that even the Mac with the least memory can spare.',
   },
   'node/login-under-filevault': {
     summary: 'Automatic login and FileVault are both required.',
-    cause:
-      'FileVault asks for a password before macOS starts, so macOS does not offer automatic login while FileVault is on.',
+    cause: 'FileVault asks for a password before macOS starts, so macOS offers no automatic login with it.',
     hint: 'Choose one: set `system.fileVault: disabled`, or remove `system.automaticLogin`.',
   },
   'node/same-account': {
     summary: 'Ranks, the API gateway or model transfers would share an account.',
-    cause:
-      "An attacker who breaks into one of them could then reach the other. For example, a rank could read the clients' requests and keys.",
+    cause: "An attacker in one of them could reach the other: a rank could read the clients' requests and keys.",
     hint: 'Name a different account for each key. Or remove the keys: `apply` then creates one account for each.',
   },
   'node/account-logs-in': {
     summary: 'A rank, the API gateway or a model transfer would run as an account that can become root.',
-    cause:
-      'The ssh user becomes root without a password, so an attacker who breaks into one of them would be root on that Mac.',
+    cause: 'The ssh user becomes root without a password, so an attacker in one of them would be root.',
     hint: 'Name an account that cannot become root. Or remove the key: `apply` then creates an account. If you accept the risk, write `login`.',
   },
   'version/not-text': {
@@ -118,8 +112,7 @@ export const ruleCodes = {
   },
   'version/bad-range': {
     summary: 'This is not a version range.',
-    cause:
-      'A range is a list of comparisons that must all be true, such as `>=26.4 <28`. Separate alternatives with `||`.',
+    cause: 'A range has comparisons that must all be true, such as `>=26.4 <28`. `||` separates alternatives.',
     hint: 'Write it like this: ">=26.4 <28".',
   },
   'version/outside-accept': {

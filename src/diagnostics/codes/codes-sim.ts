@@ -11,8 +11,7 @@ export const simCodes = {
   },
   'sim/unknown-model': {
     summary: 'This Mac model cannot be simulated.',
-    cause:
-      "The simulator's own table lists the receptacles and interfaces of each model. This model is not in the table.",
+    cause: "The simulator's own table of receptacles and interfaces does not have this model.",
     hint: 'Use a model from the table, such as `Mac15,14`.',
   },
   'sim/unusable-link': {
@@ -22,8 +21,7 @@ export const simCodes = {
   },
   'sim/pool-too-small': {
     summary: 'The address pool is too small for the simulated cables.',
-    cause:
-      'Each link needs a /30 network from `thunderbolt.addressing.pool`, and the pool has fewer networks than links.',
+    cause: 'Each link needs a /30 network from `thunderbolt.addressing.pool`, which has fewer networks than links.',
     hint: 'Use a larger pool. A /24 has room for 64 links.',
   },
   'sim/unknown-node': {
@@ -50,20 +48,17 @@ export const simCodes = {
   },
   'sim/run-folder': {
     summary: 'The folder of a simulated fleet cannot be used.',
-    cause:
-      "Either the folder's name contains a colon or a line break, which is not possible in `PATH`, or its files cannot be read or written.",
+    cause: 'Its files cannot be read or written, or its name has a colon or line break, which `PATH` cannot contain.',
     hint: 'Choose another folder with a plain name, on a disk with free space.',
   },
   'sim/missing-programs': {
     summary: 'This computer lacks programs that simulated Macs need.',
-    cause:
-      "A simulated Mac uses this computer's base tools. A tool that is missing here is also missing on the simulated Mac.",
+    cause: "A simulated Mac uses this computer's base tools, and lacks those that are missing here.",
     hint: 'Install the missing programs. On Debian and Ubuntu: `apt-get install perl curl procps`',
   },
   'sim/start-failed': {
     summary: 'The simulated fleet did not start.',
-    cause:
-      'The simulator exited or reported nothing before the deadline. Usually it could not read the cluster file or open its ports.',
+    cause: 'The simulator exited or missed the deadline: often it cannot read the cluster file or open its ports.',
     hint: "Read `supervisor.log` in the simulated fleet's folder.",
   },
   'sim/no-answer': {

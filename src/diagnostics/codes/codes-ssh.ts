@@ -6,8 +6,7 @@ import type { CodeEntry } from '../code-entry.ts';
 export const accessCodes = {
   'enroll/fingerprint-differs': {
     summary: 'The host key is not the expected one.',
-    cause:
-      'The fingerprint given with `--expect` belongs to another key. Either another Mac answered, or someone is intercepting the connection.',
+    cause: "The fingerprint from `--expect` is another key's: of another Mac, or of someone in the connection.",
     hint: 'Compare it on the Mac itself: `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub`',
   },
   'enroll/sudo-unknown': {
@@ -27,8 +26,7 @@ export const accessCodes = {
   },
   'enroll/mac-unseen': {
     summary: 'Cannot tell which Mac this is.',
-    cause:
-      '`system_profiler` did not print a serial number and a hardware UUID, so this Mac could belong to another node.',
+    cause: '`system_profiler` printed no serial number or hardware UUID, so this Mac could be another node.',
     hint: 'Log in and run `system_profiler SPHardwareDataType`, then run this again.',
   },
   'enroll/pins-changed': {
@@ -94,16 +92,14 @@ export const sshCodes = {
     traits: ['looks-off', 'passing'],
     reason: 'refused',
     summary: 'The node refused the connection.',
-    cause:
-      'The Mac answers, but nothing listens on this port. Remote Login is off, the port is wrong, or macOS is starting up or shutting down.',
+    cause: 'The Mac answers, but not on this port: no Remote Login, a wrong port, or macOS starts or shuts down.',
     hint: 'Is the Mac on? If so, turn on System Settings > General > Sharing > Remote Login, or correct `ssh.port` in cluster.yaml.',
   },
   'ssh/timed-out': {
     traits: ['looks-off', 'passing'],
     reason: 'connecting timed out',
     summary: 'The node did not answer in time.',
-    cause:
-      'It accepted the connection, but the handshake, the login or the command did not finish before the deadline.',
+    cause: 'It accepted the connection, but handshake, login or command did not finish before the deadline.',
     hint: 'Is the Mac on? Try `ssh -v` to the same address: it may be overloaded, or a firewall may be in the way. For a slow command, allow more time: `--deadline 2m`',
   },
   'ssh/not-ssh': {
@@ -116,15 +112,13 @@ export const sshCodes = {
     traits: ['passing'],
     reason: 'rejects more connections',
     summary: 'The node rejects new connections for now.',
-    cause:
-      'sshd has reached `MaxStartups`, or it penalizes this address for earlier failed logins (`PerSourcePenalties`).',
+    cause: 'sshd has reached `MaxStartups`, or penalizes earlier failed logins (`PerSourcePenalties`).',
     hint: 'Wait a minute before the next attempt. Every further failure makes the penalty longer.',
   },
   'ssh/no-common-algorithm': {
     reason: 'no common safe algorithm',
     summary: 'The node and meshwright have no safe algorithm in common.',
-    cause:
-      'The sshd is very old, or accepts only algorithms that the built-in client lacks, such as post-quantum ones.',
+    cause: 'The sshd is very old, or accepts only algorithms that this client lacks, such as post-quantum ones.',
     hint: "Allow one of the named algorithms in the node's `sshd_config`.",
   },
   'ssh/host-key-unknown': {
@@ -144,8 +138,7 @@ export const sshCodes = {
   'ssh/host-key-unproven': {
     reason: 'host key not verified',
     summary: "The server shows the node's host key but cannot sign with it.",
-    cause:
-      'Anyone can know the public half of the key; only the node itself has the private half. meshwright did not try to log in.',
+    cause: 'Only the node itself has the private half of its key. meshwright did not try to log in.',
     hint: 'Something is intercepting the connection. Find out what answers at this address before you continue.',
   },
   'ssh/host-key-revoked': {
@@ -157,8 +150,7 @@ export const sshCodes = {
   'ssh/certificate-authority': {
     reason: 'trusted only through a CA',
     summary: 'This node is trusted only through a certificate authority.',
-    cause:
-      'known_hosts has a `@cert-authority` line for this node but no plain key. The built-in client does not support certificates.',
+    cause: 'known_hosts has a `@cert-authority` line but no plain key. This client does not support certificates.',
     hint: prose`Pin the node's plain host key: ${meshwright('enroll', its.node)}`,
   },
   'ssh/authentication-failed': {
@@ -225,16 +217,14 @@ export const sshCodes = {
   'ssh/bad-address': {
     reason: 'no usable address',
     summary: 'This is not a valid node address.',
-    cause:
-      'A host or user name may contain only letters, digits and a few punctuation marks. Anything else could be read as an option or a command.',
+    cause: 'Host and user names have letters, digits and a few marks: others could be read as options or commands.',
     hint: 'Use a host name, an IPv4 address or an IPv6 address, and a plain user name.',
   },
   'ssh/password-refused': {
     traits: ['not-unlocked'],
     reason: 'password refused',
     summary: 'The node refused the password.',
-    cause:
-      "It is not this account's password on the node, or the account may not log in. meshwright never sends a refused password again by itself.",
+    cause: 'It is another password, or the account may not log in. A refused password is never sent again.',
     hint: 'Correct the password at its source. If you are not sure which password is right, log in once by hand.',
   },
   'ssh/no-password-login': {

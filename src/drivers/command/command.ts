@@ -10,6 +10,7 @@ import { type ReservedWords, refused, reserve, reservedFindings } from '../contr
 import {
   followersFirst,
   leaderFirst,
+  leaderMeets,
   type PlacementCheck,
   type PlacementFinding,
   type RankCommand,
@@ -42,12 +43,6 @@ const tokenRequest = ({ model }: DesiredPlacement, { token }: CommandRuntime): T
 });
 
 const wavesByOrder = { 'leader-first': leaderFirst, 'followers-first': followersFirst, together } as const;
-
-/** The followers start when the leader listens for them, before it has joined. */
-const leaderMeets: readonly StartWave[] = [
-  { ranks: 'leader', until: 'meeting' },
-  { ranks: 'followers', until: 'joined' },
-];
 
 /** The file's order; a single rank waits for no follower. */
 function waves({ nodes }: Pick<DesiredPlacement, 'nodes'>, { order, meeting }: CommandRuntime): readonly StartWave[] {
@@ -124,10 +119,7 @@ function wordsOf({ placement, runtime, rank }: RankPlace<CommandRuntime>): reado
   return rank === 0 ? ofLeader : follower;
 }
 
-/**
- * The command that runs before the rank, with a key of everything that it depends on. Its folder has the key in its
- * name, so a running mesh keeps its own folder while the next one is prepared.
- */
+/** The command before the rank. Its folder's name has the key of all it depends on: a running mesh keeps its own. */
 function preparationOf(place: RankPlace<CommandRuntime>): RankPreparation | undefined {
   const { placement, runtime, node, account } = place;
   if (runtime.prepare === undefined) return undefined;
@@ -224,10 +216,7 @@ function addressOf(to: number, { between, lan, rank, addresses }: RankPlace): st
   return between[to]?.[rank === to ? own : rank] ?? lan[to] ?? '';
 }
 
-/**
- * The names that a start must read. In a tensor mesh and in a ring of up to three ranks, every rank has a cable to the
- * leader; other ranks reach it over the office network.
- */
+/** The names that a start must read: ranks without a cable to the leader reach it over the office network. */
 function needs(placement: DesiredPlacement, runtime: CommandRuntime) {
   const { nodes, sharding } = placement;
   const fields = fieldsOf(runtime, placement);

@@ -46,10 +46,7 @@ export const fieldsIn = (text: string) =>
     end: match.index + match[0].length,
   }));
 
-/**
- * Fills in the fields once, from left to right. A value that looks like a field is not filled in again. Unknown fields
- * are left unchanged.
- */
+/** Fills in the fields once, from left to right, without fields in values. Unknown fields are left unchanged. */
 export function fillFields(text: string, textFor: (field: CommandField) => Text): Text {
   const filled: Text[number][] = [];
   let at = 0;

@@ -44,23 +44,13 @@ export const keys: DriverKeys<CommandRuntime> = {
   ofPlacements: ['roles'],
   rules,
   resolve: (spec) => {
-    const {
-      command,
-      leader,
-      follower,
-      roles,
-      env,
-      prepare,
-      variables,
-      order = 'leader-first',
-      restart = 'group',
-    } = spec;
+    const { command, leader, follower, roles, env, prepare, variables } = spec;
     return {
       driver: 'command',
       command: [...(leader ?? command ?? [])],
       ...given({ follower, roles, env, prepare, variables }),
-      order,
-      restart,
+      order: spec.order ?? 'leader-first',
+      restart: spec.restart ?? 'group',
       joinedListening: spec.joined?.listening ?? '{port}',
       ...given({ followersJoin: spec.joined?.followers, meeting: spec.joined?.meeting }),
       token: tokenOf(spec.token),

@@ -60,12 +60,9 @@ export function withQuestion(
   { path, body }: Pick<TokenRequest, 'path' | 'body'>,
   question: string,
 ): Readonly<Record<string, Json>> {
-  const { messages: _messages, prompt: _prompt, ...rest } = isObject(body) ? body : {};
+  const { messages: _messages, prompt: _prompt, ...rest } = body;
   return { ...rest, ...askedAt(path, question) };
 }
 
 const askedAt = (path: string, question: string): Readonly<Record<string, Json>> =>
   takesPrompt(path) ? { prompt: question } : { messages: [{ role: 'user', content: question }] };
-
-const isObject = (body: Json): body is { readonly [key: string]: Json } =>
-  typeof body === 'object' && body !== null && !Array.isArray(body);

@@ -17,10 +17,7 @@ export interface ReservedWord {
   readonly word: string;
   /** A sentence with the alternative to use, or the reason why the word is reserved. */
   readonly use: Prose;
-  /**
-   * Set if the driver only forbids the word: the reason, which follows the word, such as "writes every prompt into the
-   * log".
-   */
+  /** The reason if the driver only forbids the word, to follow the word: "writes every prompt into the log". */
   readonly because?: string;
   /** Values with which the word is allowed. */
   readonly unless?: readonly string[];
@@ -33,6 +30,12 @@ export const reserve = (use: Prose, ...words: readonly string[]): readonly Reser
 /** Words that the driver does not set, but forbids. */
 export const refuse = (because: string, use: Prose, ...words: readonly string[]): readonly ReservedWord[] =>
   reserve(use, ...words).map((one) => ({ ...one, because }));
+
+/** What to use instead of a word that the driver sets, in the words of every driver with such a word. */
+export const ownModel = 'The model is set by `model`, and apply installs its files.';
+export const ownFiles = 'Files that apply did not install are neither verified nor counted in the memory plan.';
+export const ownPlace = 'The server listens on 127.0.0.1; set its port with `endpoint.port`.';
+export const ownMemory = "The memory plan is based on the driver's value.";
 
 export interface ReservedWords {
   readonly env: readonly ReservedWord[];

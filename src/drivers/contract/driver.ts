@@ -62,10 +62,7 @@ export type Talk =
   | { readonly kind: 'done'; readonly note: string }
   | { readonly kind: 'failed'; readonly code: GeneralCode; readonly reason: string; readonly hint?: Prose };
 
-/**
- * One value per pair of ranks: row r, column c contains the value of rank r towards rank c; null on the diagonal and
- * for pairs without a cable.
- */
+/** Row r, column c has the value of rank r towards rank c; null on the diagonal and for pairs without a cable. */
 export type RankMatrix = readonly (readonly (string | null)[])[];
 
 /** One rank of a placement, with all values for its command line and its files. */
@@ -88,10 +85,7 @@ export interface RankPlace<R extends DesiredRuntime = DesiredRuntime> {
   readonly addresses: readonly string[];
   /** Addresses on cables. */
   readonly between: RankMatrix;
-  /**
-   * RDMA devices of the cables, such as `rdma_en5`. For the digest, stable names such as `receptacle-3` are used
-   * instead.
-   */
+  /** RDMA devices of the cables, such as `rdma_en5`. The digest uses stable names instead, such as `receptacle-3`. */
   readonly devices: RankMatrix;
   /** RDMA devices of every cable between two ranks, in the same cable order on both sides; empty on the diagonal. */
   readonly cables: readonly (readonly (readonly string[])[])[];
@@ -154,13 +148,10 @@ export interface RankCommand {
 export interface TokenRequest {
   /** With its leading slash. */
   readonly path: string;
-  readonly body: Json;
+  readonly body: Readonly<Record<string, Json>>;
   /** JSON pointer of the text in the response. */
   readonly pointer: string;
-  /**
-   * JSON pointer of the number of generated tokens. Set only if the runtime's source shows that it counts the tokens it
-   * really generated.
-   */
+  /** JSON pointer to the number of generated tokens, set only if the runtime's source shows that it counts them. */
   readonly countPointer?: string;
 }
 
@@ -177,6 +168,12 @@ export const leaderFirst: readonly StartWave[] = [
 
 /** For a single rank, the first wave is empty and is skipped. */
 export const followersFirst: readonly StartWave[] = leaderFirst.toReversed();
+
+/** The followers start when the leader listens for them, before it has joined. */
+export const leaderMeets: readonly StartWave[] = [
+  { ranks: 'leader', until: 'meeting' },
+  { ranks: 'followers', until: 'joined' },
+];
 
 export const together: readonly StartWave[] = [{ ranks: 'all', until: 'joined' }];
 
@@ -212,10 +209,7 @@ export interface FailureSignature {
   readonly action: FailureAction;
   /** The action to take, in one sentence. */
   readonly cure: Prose;
-  /**
-   * Set if the message means that the peer's address on a cable did not answer. If the cable and both addresses exist,
-   * the cable transfers no data.
-   */
+  /** Set if the message means that no answer came over a cable. If all addresses exist, the cable carries no data. */
   readonly isUnreached?: true;
   /** Set if the runtime's process stays after this message and refuses every request from then on. */
   readonly isFinal?: true;
@@ -241,34 +235,22 @@ export interface HeldBytes extends Pick<RankNeed, 'weights' | 'cache' | 'compute
 /** All differences between runtimes in starting and checking a placement. Pure. */
 export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   readonly id: R['driver'];
-  /**
-   * Keys of `runtimes` and `placements` that this driver needs or accepts. Keys that no driver lists are valid for all
-   * drivers.
-   */
+  /** Keys of `runtimes` and `placements` that this driver needs or accepts. All accept keys that none lists. */
   readonly keys: DriverKeys<R>;
   configure(place: RankPlace<R>): RankCommand;
   /** Absent: ranks have equal parts of the model and do not cache earlier prompts. */
   readonly memory?: DriverMemory;
-  /**
-   * The shape for the general tensor split check. Absent if `check` includes this check (mlx), or if the runtime splits
-   * only by whole layers (llama.cpp).
-   */
+  /** The shape for the general tensor split check; absent if `check` includes it, or if only whole layers are split. */
   tensorShape?(runtime: R, model: DesiredModel): ModelShape | undefined;
   /** The runtime's own version, if the file sets it; absent: the file does not. */
   versionOf?(runtime: R): string;
-  /**
-   * The only index in the GID table of an RDMA device from which the runtime sends. Absent: it finds the IPv4-mapped GID
-   * at any index.
-   */
+  /** The only GID index from which the runtime sends. Absent: it finds the IPv4-mapped GID at any index. */
   readonly sendsFromGid?: number;
   /** Whether the driver splits only by whole layers. */
   readonly splitsLayers?: true;
   /** Objections to a split, as in `check`. Absent: the only objection is tensors that do not divide. */
   judgeSplit?(split: RankSplit): SplitJudgement;
-  /**
-   * Advice for a model that cannot be split this way, as a sentence. Absent: the advice lists the numbers of nodes that
-   * divide the tensors.
-   */
+  /** Advice, as a sentence, for a model that cannot be split this way. Absent: the numbers of nodes that divide it. */
   splitAdvice?(split: RankSplit): string;
   /** Names that must be observed before a rank can be configured; absent: none. */
   needs?(placement: DesiredPlacement, runtime: R): readonly SeenName[];
@@ -314,18 +296,14 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   api?(vocabulary?: number): RuntimeApi;
   /** Log lines that an observation includes, as a POSIX extended regular expression for awk; empty: none. */
   readonly logPattern: string;
-  /**
-   * Log lines that contain a client's request and are never shown, as an expression like `logPattern`; absent: none.
-   */
+  /** Log lines with a client's request, which are never shown: an expression like `logPattern`. */
   readonly requestPattern?: string;
   readonly signatures: readonly FailureSignature[];
   /** Parses the lines that `logPattern` selected, oldest first. */
   observe(said: readonly string[]): LoggedMesh;
 }
 
-/**
- * A Mac's facts for checks. They are passed in as values, because facts are defined in a higher layer than the drivers.
- */
+/** A Mac's facts for checks, passed in as values, because facts are defined in a higher layer. */
 export interface CheckedMac {
   readonly trees: Known<readonly ObservedTree[]>;
   readonly foreignDaemons: Known<readonly ForeignDaemon[]>;

@@ -1,7 +1,6 @@
 import type { FitPlacement, RankNeed } from '../../model/fit.ts';
 import type { LayerShape, ModelShape } from '../../model/model-shape.ts';
-
-const gibibyte = 2 ** 30;
+import { gibibyte } from '../../model/text/units.ts';
 
 /** A rank's program without model data. @see docs/fit.md */
 const processBytes = 0.3 * gibibyte;
@@ -66,13 +65,8 @@ export function rankNeeds(
 /** The whole model for ranks with a role, and a part of it for every other rank. */
 function heldByRole(settings: FitSettings, rooms: readonly RankRoom[]): readonly Held[] {
   const isWhole = (rank: number): boolean => settings.wholeRanks?.includes(rank) === true;
-  const parts = [
-    ...heldInParts(
-      settings,
-      rooms.filter((_, rank) => !isWhole(rank)),
-      'number',
-    ),
-  ];
+  const dividing = rooms.filter((_, rank) => !isWhole(rank));
+  const parts = [...heldInParts(settings, dividing, 'number')];
   const whole = layersHeld(settings, settings.shape.layers);
   return rooms.map((_, rank) => (isWhole(rank) ? whole : (parts.shift() ?? whole)));
 }
@@ -103,9 +97,7 @@ const layersHeld = (settings: FitSettings, layers: readonly LayerShape[]): Held 
   cache: (cacheBytesOf(layers, settings.contextTokens) + settings.shape.stateBytes) * settings.parallel,
 });
 
-/**
- * The split of tensors: every rank has the whole latent cache of MLA, and all key-value heads if they do not divide.
- */
+/** The split of tensors. Every rank has all of MLA's latent cache, and all key-value heads if they do not divide. */
 function tensorHeld(settings: FitSettings, ranks: number): Held {
   const { shape, contextTokens, parallel } = settings;
   const isDivided = shape.attention.kind === 'gqa' && shape.kvHeads % ranks === 0;
@@ -117,10 +109,7 @@ function tensorHeld(settings: FitSettings, ranks: number): Held {
   return { weights, cache };
 }
 
-/**
- * The layers of each pipeline rank. Rank 0 gets the last layers. If the layers do not divide evenly, the first ranks
- * get one more layer.
- */
+/** The layers of each pipeline rank. Rank 0 has the last layers; the first ranks get those that are left over. */
 function pipelineLayers(
   { shape }: FitSettings,
   rooms: readonly RankRoom[],

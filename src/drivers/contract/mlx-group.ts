@@ -126,16 +126,12 @@ export function groupFiles(
   { devices, cables, addresses, port }: GroupPlace,
   backend: Backend,
 ): readonly (RankFile & { readonly kind: 'file' })[] {
+  const hosts = addresses.map((address) => [`${address}:${port}`]);
   switch (backend) {
     case 'alone':
       return [];
     case 'ring':
-      return [
-        jsonFile(
-          hostsName,
-          addresses.map((address) => [`${address}:${port}`]),
-        ),
-      ];
+      return [jsonFile(hostsName, hosts)];
     case 'jaccl':
       return [jsonFile(devicesName, devices)];
     case 'jaccl-ring':

@@ -24,10 +24,7 @@ export interface SplitJudgement {
   readonly doubts: readonly string[];
 }
 
-/**
- * The split check for runtimes that can divide layers freely; `own` adds the runtime's own objections to a tensor
- * split.
- */
+/** The split check for runtimes that divide layers freely; `own` adds the runtime's own objections. */
 export const judgeTensors = ({ shape, sharding, size }: RankSplit, own: readonly string[] = []): SplitJudgement => ({
   problems: size === 1 || sharding === 'pipeline' ? [] : [...tensorProblems(shape, size), ...own],
   doubts: [],

@@ -5,6 +5,7 @@ import { isBelow } from '../../desired/version-range.ts';
 import type { DesiredModel, DesiredPlacement } from '../../model/desired.ts';
 import type { ExoGracefulShutdown, ExoPlacement, StartDialogue } from '../../model/endpoint-calls.ts';
 import { seenValue } from '../../model/known.ts';
+import { everyPair } from '../../model/lists.ts';
 import { totalBytes } from '../../model/model-bytes.ts';
 import type { ModelShape } from '../../model/model-shape.ts';
 import { everyNodeText, type NodeName } from '../../model/node.ts';
@@ -90,14 +91,10 @@ function divided({ placement, runtime, model }: Check): readonly PlacementFindin
  */
 function cabled({ placement: { nodes, transport }, fleet: { thunderbolt } }: Check): readonly PlacementFinding[] {
   if (transport !== 'rdma') return [];
-  const without = nodes.flatMap((node, rank) =>
-    nodes
-      .slice(rank + 1)
-      .filter((other) => endTowards(thunderbolt, node, other) === undefined)
-      .map((other) => `${node} and ${other}`),
-  );
+  const without = everyPair(nodes).filter(([node, other]) => endTowards(thunderbolt, node, other) === undefined);
   if (without.length === 0) return [];
-  return [refused('exo/needs-every-pair', `No link connects ${without.join(', nor ')}.`)];
+  const pairs = without.map((pair) => pair.join(' and '));
+  return [refused('exo/needs-every-pair', `No link connects ${pairs.join(', nor ')}.`)];
 }
 
 /** exo turns fast synch on unless `EXO_FAST_SYNCH` is false, which the driver sets. */
@@ -174,10 +171,7 @@ function openApi({ name, publication, nodes }: DesiredPlacement): readonly Place
   return [{ code: 'exo/open-api', severity: 'warning', detail }];
 }
 
-/**
- * The shape that exo divides. If a model needs no divisible key-value heads, those heads count as divisible like the
- * other heads.
- */
+/** The shape that exo divides. Key-value heads that need not be divisible count like the other heads. */
 const dividedShape = (shape: ModelShape, repository: string, version: string): ModelShape =>
   exoCard(repository, version)?.wholeKvHeads === true ? { ...shape, kvHeads: shape.heads } : shape;
 
@@ -254,10 +248,7 @@ const answerMs = 5_000;
 const leaveMs = 25_000;
 const pollMs = 500;
 
-/**
- * A number of polls instead of a time, because a poll takes as long as the connection to the node. The step limits
- * their total time.
- */
+/** Counted in polls, because a poll takes as long as the connection. The step limits their total time. */
 const leavePolls = leaveMs / pollMs;
 const unaskedPolls = 10;
 
@@ -319,10 +310,7 @@ function awaitEnd(call: ExoGracefulShutdown, leaving: Leaving, last: string): Ta
   });
 }
 
-/**
- * The remaining instances and runners, in words. Runners of other instances do not count, because some remain in the
- * state forever (issue 1732).
- */
+/** The remaining instances and their runners, in words. Runners of others can remain in the state (issue 1732). */
 function leftOf({ instances }: Leaving, state: ExoState): string {
   const left = instances.filter(({ id }) => state.instances.some((one) => one.id === id));
   if (left.length > 0) return `exo has not deleted ${left.map(({ id }) => id).join(', ')}`;
@@ -353,10 +341,7 @@ export function dialogue(placement: DesiredPlacement, model: DesiredModel, fleet
   };
 }
 
-/**
- * The addresses on the cables, without pairs with a cable that has no network yet, because their addresses are
- * incomplete.
- */
+/** The addresses on the cables, without those of cables that have no network yet. */
 function cablesOf(fleet: CabledFleet, nodes: readonly NodeName[]): NonNullable<ExoPlacement['cables']> {
   return nodes.flatMap((from) =>
     nodes.flatMap((to) => {

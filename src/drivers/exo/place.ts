@@ -1,4 +1,5 @@
 import type { ExoPlacement } from '../../model/endpoint-calls.ts';
+import { orderedPairs } from '../../model/lists.ts';
 import type { Asking, Heard, Talk, TalkRequest } from '../contract/driver.ts';
 import { signatureIn } from '../messages/exo.ts';
 import {
@@ -62,9 +63,6 @@ function askIdentity(desired: ExoPlacement, ids: readonly string[], sinceMs: num
   };
 }
 
-const pairsOf = (ids: readonly string[]): readonly (readonly [string, string])[] =>
-  ids.flatMap((from) => ids.filter((to) => to !== from).map((to) => [from, to] as const));
-
 /** The part of the mesh that exo does not see yet, in words; empty if exo sees everything. */
 function missingIn({ topology, measured }: ExoState, { desired, ids }: Placing): string {
   const name = (id: string): string => desired.nodes[ids.indexOf(id)] ?? id;
@@ -74,10 +72,12 @@ function missingIn({ topology, measured }: ExoState, { desired, ids }: Placing):
   if (strangers.length > 0) return `exo sees nodes outside this placement: ${strangers.join(', ')}`;
   const unmeasured = ids.filter((id) => !measured.includes(id));
   if (unmeasured.length > 0) return `exo has not yet measured the memory of ${unmeasured.map(name).join(', ')}`;
-  const oneWay = pairsOf(ids).find(([a, b]) => topology.sockets.has(`${a} ${b}`) && !topology.sockets.has(`${b} ${a}`));
+  const oneWay = orderedPairs(ids).find(
+    ([a, b]) => topology.sockets.has(`${a} ${b}`) && !topology.sockets.has(`${b} ${a}`),
+  );
   if (oneWay !== undefined) return `exo sees ${name(oneWay[1])} from ${name(oneWay[0])}, but not the reverse`;
   if (desired.meta === 'MlxRing') return '';
-  const [pair] = pairsOf(ids).filter(([a, b]) => !topology.rdma.has(`${a} ${b}`));
+  const [pair] = orderedPairs(ids).filter(([a, b]) => !topology.rdma.has(`${a} ${b}`));
   return pair === undefined ? '' : `exo sees no RDMA from ${name(pair[0])} to ${name(pair[1])}`;
 }
 
@@ -92,10 +92,7 @@ function awaitTopology(placing: Placing, sinceMs: number): Talk {
   return check('');
 }
 
-/**
- * Adds the model's card to exo if it is missing. exo identifies models by cards, and forgets added cards whenever its
- * master changes.
- */
+/** Adds the model's card, by which exo identifies it. exo forgets added cards whenever its master changes. */
 function knowModel(placing: Placing, state: ExoState, sinceMs: number): Talk {
   const { modelId } = placing.desired;
   const ask = (afterMs: number, without: string): Asking => ({
@@ -137,10 +134,7 @@ const refused = (reason: string): Talk => failed('exo/model-refused', reason);
 
 type Failed = Extract<Talk, { readonly kind: 'failed' }>;
 
-/**
- * Deletes all instances except a matching one, which is kept, for example after an interrupted run. A mesh has only one
- * placement.
- */
+/** Deletes all instances except a matching one, such as that of an interrupted run. A mesh has only one placement. */
 function clear(placing: Placing, state: ExoState, atMs: number): Talk {
   const desired = { ...placing.desired, ids: placing.ids };
   const right = state.instances.find(
@@ -187,9 +181,7 @@ function askPreviews(placing: Placing, sinceMs: number): Talk {
 
 type Chosen = Extract<ReturnType<typeof choosePreview>, { readonly kind: 'chosen' }>;
 
-/**
- * Maximum number of times that an instance is posted. The instance contains its id, so repeating the request is safe.
- */
+/** Maximum number of posts of an instance. It contains its id, so repeating the request is safe. */
 const maxPosts = 3;
 
 function post(placing: Placing, chosen: Chosen, tries = 1): Talk {
@@ -236,10 +228,7 @@ const instanceText = ({ tag, shardTags, runnerByNode }: ExoInstance): string => 
   return `${tag} with ${[...new Set(shardTags)].join(', ')} on ${nodes} node${nodes === 1 ? '' : 's'}`;
 };
 
-/**
- * The preview that matches the declaration. exo also returns other node sets and transports, and its `Tensor` over
- * `MlxJaccl` can be a ring of one node, so labels are ignored.
- */
+/** The preview that matches the declaration. Labels are ignored, because exo's `MlxJaccl` can be a ring of one node. */
 export function choosePreview(previews: readonly ExoPreview[], desired: DesiredInstance): Choice {
   for (const { instance, verbatim } of previews) {
     if (instance !== undefined && isDesired(instance, desired)) return { kind: 'chosen', instance, verbatim };
@@ -273,10 +262,7 @@ const connectMs = 60_000;
 /** Time limit from the request until the instance is in the state; exo runs commands after it answers. */
 const appearMs = 30_000;
 
-/**
- * Time limit for loading: one minute plus the time at 1.5 GB/s. exo reports loaded layers, and each new layer restarts
- * the limit.
- */
+/** Time limit for loading: one minute plus the time at 1.5 GB/s. Each layer that exo reports restarts the limit. */
 const loadMs = (bytes: number): number => 60_000 + Math.ceil(bytes / 1_500_000);
 
 const leaderRequest = (

@@ -143,10 +143,7 @@ type ModelFile =
 const isWeights = (path: string): boolean => path.endsWith('.gguf') && !/(^|\/)mmproj[^/]*$/i.test(path);
 const laterPart = /-(?!00001)\d{5}-of-\d{5}\.gguf$/;
 
-/**
- * Finds the GGUF among a model's files. If the model has several parts, this is the first part; llama.cpp finds the
- * others next to it.
- */
+/** Finds the GGUF among a model's files, or the first of several parts; llama.cpp finds the others next to it. */
 export function modelFile(files: readonly Pick<TreeFile, 'path'>[]): ModelFile {
   const paths = files.map(({ path }) => path).filter((path) => isWeights(path) && !laterPart.test(path));
   const [path, ...others] = paths;

@@ -4,7 +4,17 @@ import { prose } from '../../model/text/prose.ts';
 import { below } from '../../node/paths/node-paths.ts';
 import { endTowards } from '../contract/addresses.ts';
 import { countedChatRequest } from '../contract/chat-request.ts';
-import { type ReservedWords, refuse, refused, reserve, reservedFindings } from '../contract/checks.ts';
+import {
+  ownFiles,
+  ownMemory,
+  ownModel,
+  ownPlace,
+  type ReservedWords,
+  refuse,
+  refused,
+  reserve,
+  reservedFindings,
+} from '../contract/checks.ts';
 import {
   followersFirst,
   type HeldBytes,
@@ -60,18 +70,13 @@ function cabled({ placement, fleet: { thunderbolt } }: Check): readonly Placemen
   return [refused('llama/no-cable', `No link connects the leader ${leader} to ${without.join(' and ')}.`)];
 }
 
-const ownModel = 'The model is set by `model`, and apply installs its files.';
-const ownPlace = 'The server listens on 127.0.0.1; set its port with `endpoint.port`.';
 const ownSplit = 'Use `shares`.';
 const ownWorkers = 'The other `nodes` are the workers, each on its cable to the leader.';
 const ownKey = "The gateway checks keys; the server must accept apply's requests without a key.";
 const ownLayers = 'All layers run on GPUs.';
 const ownFit = 'llama.cpp must not change settings to make a model fit; use `shares` and `context`.';
-const ownMemory = "The memory plan is based on the driver's value.";
 const ownLog = "The driver's settings log memory use, but no prompts.";
 const ownLogFile = prose`\`${aside(meshwright('logs'))}\` reads the log in its usual place.`;
-
-const ownFiles = 'Files that apply did not install are neither verified nor counted in the memory plan.';
 
 const ownDrafter = 'To draft with a second model, use `drafter`.';
 

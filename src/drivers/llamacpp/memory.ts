@@ -112,10 +112,7 @@ const drafterFlags: readonly CacheFlag[] = [
 /** Settings of the cache type; `args` take precedence over `env`. */
 type CacheSettings = Partial<Pick<DesiredPlacement, 'args' | 'env'>>;
 
-/**
- * Size of llama.cpp's cache relative to f16. If keys and values have different types, the larger one counts for both,
- * because their numbers can differ.
- */
+/** Size of llama.cpp's cache relative to f16. Of two types the larger counts, as keys and values differ in number. */
 export const llamaCacheFactor = (settings: CacheSettings): number => cacheFactor(settings, flags);
 
 function cacheFactor({ args = [], env = {} }: CacheSettings, asked: readonly CacheFlag[]): number {

@@ -1,3 +1,4 @@
+import { gibibyte } from '../../model/text/units.ts';
 import { below } from '../../node/paths/node-paths.ts';
 import type { RankCommand, RankFile, RankPlace } from '../contract/driver.ts';
 import type { DriverMemory } from '../contract/memory.ts';
@@ -5,17 +6,14 @@ import { backendOf, groupEnvironment, groupFiles } from '../contract/mlx-group.t
 import type { MlxRuntime } from './runtime.ts';
 
 /** Size limit for the cache of earlier prompts. It is passed to mlx, which has no limit in bytes by default. */
-const promptCacheBytes = 2 * 2 ** 30;
+const promptCacheBytes = 2 * gibibyte;
 
 type Place = RankPlace<MlxRuntime>;
 
 /** Path of Python, relative to the runtime's folder. */
 export const mlxPython = 'venv/bin/python';
 
-/**
- * One rank's command line, its complete environment, and the files that define its group. Nothing is inherited, because
- * one stray variable could change the group.
- */
+/** One rank's command line, group files and complete environment: a stray variable could change the group. */
 export function configure(place: Place): RankCommand {
   const { placement, rank, port, endpointPort, runtimeFolder, filesFolder } = place;
   const backend = backendOf(placement, place.between);

@@ -2,13 +2,26 @@ import { linkText } from '../../desired/addresses.ts';
 import { sourceOf } from '../../desired/settle/settle-trees.ts';
 import { isBelow } from '../../desired/version-range.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
+import { everyPair } from '../../model/lists.ts';
 import { everyNodeText, type LinkEnd, linkEndText } from '../../model/node.ts';
 import { below } from '../../node/paths/node-paths.ts';
 import { endTowards, linksBetween } from '../contract/addresses.ts';
 import { countedChatRequest } from '../contract/chat-request.ts';
-import { type ReservedWords, refuse, refused, reserve, reservedFindings, sameLibraries } from '../contract/checks.ts';
+import {
+  ownFiles,
+  ownMemory,
+  ownModel,
+  ownPlace,
+  type ReservedWords,
+  refuse,
+  refused,
+  reserve,
+  reservedFindings,
+  sameLibraries,
+} from '../contract/checks.ts';
 import {
   type LoggedMesh,
+  leaderMeets,
   type PlacementCheck,
   type PlacementFinding,
   type RankMatrix,
@@ -79,9 +92,9 @@ function unusedCables(
   nodes: Check['placement']['nodes'],
   thunderbolt: Check['fleet']['thunderbolt'],
 ): readonly PlacementFinding[] {
-  const counts = nodes.flatMap((node, rank) =>
-    nodes.slice(rank + 1).map((other) => ({ node, other, count: linksBetween(thunderbolt, node, other).length })),
-  );
+  const counts = everyPair(nodes).map(([node, other]) => {
+    return { node, other, count: linksBetween(thunderbolt, node, other).length };
+  });
   const hops = nodes.map((node, rank) => linksBetween(thunderbolt, node, nodes.at(rank - 1) ?? node).length);
   const used = backend === 'jaccl-ring' ? usedPerHop(hops) : 1;
   const idle = counts.filter(({ count }) => count > Math.max(1, used));
@@ -196,10 +209,7 @@ function firewallFindings({ placement, nodes, fleet: { system } }: Check): reado
 }
 
 const ownGroup = "Each start forms the group from the placement's cables and nodes.";
-const ownModel = 'The model is set by `model`, and apply installs its files.';
 const ownPackages = "Add the package to the runtime's requirements.";
-
-const ownFiles = 'Files that apply did not install are neither verified nor counted in the memory plan.';
 
 /** Words that the driver sets for mlx and mlx_lm.server, or forbids. */
 export const reserved: ReservedWords = {
@@ -215,10 +225,10 @@ export const reserved: ReservedWords = {
   ],
   args: [
     ...reserve(ownModel, '--model'),
-    ...reserve('The server listens on 127.0.0.1; set its port with `endpoint.port`.', '--host', '--port'),
+    ...reserve(ownPlace, '--host', '--port'),
     ...reserve('Use `sharding: pipeline`.', '--pipeline'),
     ...reserve('Use `parallel`.', '--decode-concurrency', '--prompt-concurrency'),
-    ...reserve("The memory plan is based on the driver's value.", '--prompt-cache-bytes'),
+    ...reserve(ownMemory, '--prompt-cache-bytes'),
     ...refuse(
       'adds model files, which mlx-lm rejects on several nodes and the memory plan does not count',
       ownFiles,
@@ -265,11 +275,7 @@ function leftOut(check: Check): readonly PlacementFinding[] {
  * @see TCPAllGather in mlx/distributed/jaccl/lib/jaccl/rdma.cpp and RingGroup in mlx/distributed/ring/ring.cpp
  */
 export function waves({ nodes, transport }: Pick<DesiredPlacement, 'nodes' | 'transport'>): readonly StartWave[] {
-  if (transport === 'tcp' || nodes.length === 1) return together;
-  return [
-    { ranks: 'leader', until: 'meeting' },
-    { ranks: 'followers', until: 'joined' },
-  ];
+  return transport === 'tcp' || nodes.length === 1 ? together : leaderMeets;
 }
 
 const groupLine = /^meshwright: group of (\d{1,4}) ranks over (jaccl|ring|none)$/;

@@ -1,4 +1,5 @@
 import { packageSource } from '../../desired/package-source.ts';
+import { githubArchive, withKnown } from '../../desired/releases.ts';
 import type { DriverKeys } from '../../desired/rules/rule.ts';
 import { builtName, listName, requirementsName, wheelName } from '../../desired/settle/python-packages.ts';
 import type { DesiredRuntime, ListedPackage, PackageSource } from '../../model/desired.ts';
@@ -6,7 +7,6 @@ import { jsonObject } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { isText } from '../contract/version-keys.ts';
 import { rules } from './rules.ts';
-import { uvArchive } from './uv.ts';
 
 /**
  * mlx-lm over JACCL or TCP. The archive is that of uv; `requirements.lock` is an extra file, from the file's
@@ -21,6 +21,13 @@ const mlxLm = 'mlx-lm';
 
 /** The Python for which the file sets none: the newest one that all compiled dependencies of mlx-lm have wheels for. */
 const defaultPython = '3.12';
+
+/** The uv that builds the runtime, unless the file names another. */
+export const uvArchive = withKnown(githubArchive('astral-sh/uv', '0.11.7', 'uv-aarch64-apple-darwin.tar.gz'), {
+  'https://github.com/astral-sh/uv/releases/download/0.11.7/uv-aarch64-apple-darwin.tar.gz': [
+    '66e37d91f839e12481d7b932a1eccbfe732560f42c1cfb89faddfa2454534ba8',
+  ],
+});
 
 export const keys: DriverKeys<MlxRuntime> = {
   needs: [],

@@ -224,10 +224,7 @@ export const isHalfSeen = ({ views }: SeenRack): boolean =>
 export type CableEvent =
   /** A declared link now matches the file. */
   | { readonly kind: 'met'; readonly ends: Link['ends']; readonly bitsPerSecond?: number }
-  /**
-   * A plug that matches no link. `advice` is about this plug, or about the whole cable to `far` if it is unknown which
-   * end was plugged in.
-   */
+  /** A plug that matches no link. `advice` is about the plug, or the cable if it is unknown which end was moved. */
   | { readonly kind: 'plugged'; readonly at: LinkEnd; readonly far?: LinkEnd; readonly advice: string }
   | { readonly kind: 'unplugged'; readonly plug: Plug };
 

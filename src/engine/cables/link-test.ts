@@ -1,4 +1,3 @@
-import { type Known, known, unknown } from '../../model/known.ts';
 import { median } from '../../model/lists.ts';
 import type { CableVerdict, MeasuredCable, TransportResult } from '../../model/measured-cable.ts';
 import { type LinkEnd, linkEndText } from '../../model/node.ts';
@@ -16,10 +15,7 @@ export type Transport =
   | { readonly kind: 'measured'; readonly result: TransportResult }
   | { readonly kind: 'failed'; readonly isBroken: boolean; readonly reason: string };
 
-/**
- * Reasons that are the cable's: its port is down, the connection cannot be made, or no message arrives. A refused TCP
- * connection is none, because the other Mac has answered.
- */
+/** Reasons that are the cable's: no port, connection or message. A refused TCP connection is none: the Mac answered. */
 const brokenForms = [
   /^(?:no message arrived|the port is not active)$/,
   /^ibv_modify_qp to \w{1,9} failed with error \d{1,9}$/,
@@ -53,11 +49,9 @@ export function readTransport(ends: readonly [EndOutput, EndOutput]): Transport 
   const latency = numbersAfter('latency', lead, 5);
   const there = streamOf(lead, follow);
   const back = streamOf(follow, lead);
-  if (latency.kind === 'unknown' || there.kind === 'unknown' || back.kind === 'unknown') {
-    return failedFor('an end printed no result');
-  }
-  const [samples = 0, lost = 0, medianNs = 0, p99Ns = 0, maxNs = 0] = latency.value;
-  const streams = [there.value, back.value];
+  if (latency === undefined || there === undefined || back === undefined) return failedFor('an end printed no result');
+  const [samples = 0, lost = 0, medianNs = 0, p99Ns = 0, maxNs = 0] = latency;
+  const streams = [there, back];
   return {
     kind: 'measured',
     result: {
@@ -93,25 +87,23 @@ const maxReason = 200;
 
 const sum = (all: readonly number[]): number => all.reduce((total, one) => total + one, 0);
 
-/** The numbers in the only line that begins with this word. */
-function numbersAfter(word: string, lines: readonly string[], count: number): Known<readonly number[]> {
+/** The numbers in the only line that begins with this word; undefined if there is no such line. */
+function numbersAfter(word: string, lines: readonly string[], count: number): readonly number[] | undefined {
   const found = lines.filter((line) => line.startsWith(`${word} `));
   const words = found[0]?.split(' ').slice(1) ?? [];
   const isWhole = found.length === 1 && words.length === count && words.every((one) => /^\d{1,15}$/.test(one));
-  return isWhole ? known(words.map(Number)) : unknown('garbled', `no line with the word ${word}`);
+  return isWhole ? words.map(Number) : undefined;
 }
 
-/** The stream in one direction, from the lines of its sender and its receiver. */
+/** The stream in one direction, from the lines of its sender and its receiver; undefined if they are not valid. */
 function streamOf(sender: readonly string[], receiver: readonly string[]) {
   const sent = numbersAfter('sent', sender, 2);
   const received = numbersAfter('received', receiver, 4);
-  if (sent.kind === 'unknown') return sent;
-  if (received.kind === 'unknown') return received;
-  const [messages = 0] = sent.value;
-  const [arrived = 0, bytes = 0, ns = 0, wrong = 0] = received.value;
-  if (ns === 0 || bytes === 0 || arrived > messages)
-    return unknown('garbled', 'the numbers of a stream are impossible');
-  return known({ bytesPerSecond: Math.round((bytes / ns) * 1e9), missing: messages - arrived, wrong });
+  if (sent === undefined || received === undefined) return undefined;
+  const [messages = 0] = sent;
+  const [arrived = 0, bytes = 0, ns = 0, wrong = 0] = received;
+  if (ns === 0 || bytes === 0 || arrived > messages) return undefined;
+  return { bytesPerSecond: Math.round((bytes / ns) * 1e9), missing: messages - arrived, wrong };
 }
 
 export interface TestedCable {
@@ -172,15 +164,12 @@ const ratedLimits = (ratings: readonly CableRating[]): Limits => ({
 
 export function measuredCable(cable: TestedCable, siblings: readonly TestedCable[]): MeasuredCable {
   const { rdma, tcp } = cable;
-  const reasons = { rdma, tcp };
-  const failures = Object.entries(reasons).flatMap(([name, one]) =>
-    one.kind === 'failed' ? [[`${name}Failure`, one.reason] as const] : [],
-  );
   return {
     ends: cable.ends.map(linkEndText),
     verdict: cableVerdict(cable, siblings),
     ...(rdma.kind === 'measured' ? { rdma: rdma.result } : {}),
     ...(tcp.kind === 'measured' ? { tcp: tcp.result } : {}),
-    ...Object.fromEntries(failures),
+    ...(rdma.kind === 'failed' ? { rdmaFailure: rdma.reason } : {}),
+    ...(tcp.kind === 'failed' ? { tcpFailure: tcp.reason } : {}),
   };
 }

@@ -2,6 +2,7 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { FactsRdmaObjects } from '../../model/documents.generated.ts';
+import { andThen } from '../../model/known.ts';
 import { listText } from '../../model/lists.ts';
 import { type LinkEnd, linkEndText, type NodeName } from '../../model/node.ts';
 import { nodeSubject, nodesSubject, placementSubject } from '../../model/subject.ts';
@@ -121,12 +122,7 @@ export function measureRefusals(
 
 function roomRefusals({ name, facts }: ExaminedNode): readonly Diagnostic[] {
   const subject = nodeSubject(name);
-  const objects = read(facts, rdmaObjectsFact);
-  if (objects.kind === 'unknown') {
-    const detail = prose`${named(name)}: ${escapeText(objects.detail)} Nothing was measured.`;
-    return [diagnose('cables/kernel-unseen', { subject, detail })];
-  }
-  const budget = launchBudget(facts);
+  const budget = andThen(read(facts, rdmaObjectsFact), () => launchBudget(facts));
   if (budget.kind === 'unknown') {
     const detail = prose`${named(name)}: ${escapeText(budget.detail)} Nothing was measured.`;
     return [diagnose('cables/kernel-unseen', { subject, detail })];

@@ -94,10 +94,7 @@ const nodesOf = ({ subject }: Diagnostic): readonly string[] => subjectNodes(sub
 
 export type JoinedPair = readonly NodeName[];
 
-/**
- * The two nodes of every cable seen at one of these receptacles. A cable counts even if only one end sees the other,
- * because it may have traffic.
- */
+/** The two nodes of every cable at these receptacles. It counts even if only one end sees it: it may have traffic. */
 export function joinedNodes({ rack }: Cabling, ends: readonly LinkEnd[]): readonly JoinedPair[] {
   const isAsked = (end: LinkEnd): boolean => ends.some((one) => isSameEnd(one, end));
   return rack.views.flatMap(({ at, peers }) =>

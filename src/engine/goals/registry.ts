@@ -41,9 +41,6 @@ export const scopeOf = (goal: Goal, desired: DesiredFleet): Scope => entryOf(goa
 export const targetsForGoal = (goal: Goal, targets: readonly NodeName[], view: DrainView): readonly NodeName[] =>
   entryOf(goal).targets?.(goal, targets, view) ?? targets;
 
-/**
- * The fleet with every placement on the nodes that the goal uses: stops use the running layout, starts the requested
- * one.
- */
+/** The fleet with every placement on the goal's nodes: stops use the running layout, starts the requested one. */
 export const fleetForGoal = (goal: Goal, desired: DesiredFleet, { nodes }: FleetObservation): DesiredFleet =>
   entryOf(goal).fleet?.(desired, nodes, goal) ?? desired;

@@ -1,5 +1,4 @@
 import type { DesiredModel } from '../../model/desired.ts';
-import { shortDigest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { chunkBytes, totalBytes } from '../../model/model-bytes.ts';
 import type { NodeName } from '../../model/node.ts';
@@ -7,15 +6,14 @@ import type { DownloadHours } from '../../model/node-script.ts';
 import type { Step } from '../../model/step.ts';
 import {
   diskFor,
-  modelTree,
+  hasPublished,
+  isBegun,
   neededBytes,
   usedModels,
   wrongFilesOn,
 } from '../../rack/artifacts/models/model-resource.ts';
 import { diskSpaceFact } from '../../rack/boot/fact.ts';
 import { readValue } from '../../rack/fact.ts';
-import { treesFact } from '../../rack/records/trees-fact.ts';
-import { isIntact } from '../../rack/records/trees-reading.ts';
 import type { ObservedTarget, View } from '../../rack/resource.ts';
 import { type MeasuredRates, sentSteps, type TransferSource, transferOf } from './transfers.ts';
 
@@ -53,30 +51,23 @@ export interface NodeForecast {
 
 /** The forecast for each node that receives bytes, in fleet order. */
 export function forecastTransfers(steps: readonly Step[], { desired, targets }: View): readonly NodeForecast[] {
-  const sent = sentSteps(steps);
   return targets.flatMap((target): readonly NodeForecast[] => {
     const node = target.desired.name;
-    const transfers = sent
-      .filter((step) => step.node === node)
-      .flatMap((step) => {
-        const transfer = transferOf(step);
-        return transfer === undefined ? [] : [{ ...transfer, reused: repairOf(step, desired.models, target) }];
-      });
+    const own = steps.filter((step) => step.node === node);
+    const transfers = sentSteps(own).flatMap((step) => {
+      const transfer = transferOf(step);
+      return transfer === undefined ? [] : [{ ...transfer, reused: repairOf(step, desired.models, target) }];
+    });
     const reused = transfers.flatMap((one) => one.reused);
     const bytesFrom = (source: TransferSource): number =>
-      sum(
-        transfers.filter(({ from }) => from === source),
-        (one) => one.bytes - sum(one.reused, Number),
-      );
-    const adoptedBytes = sum(
-      steps.filter((step) => step.node === node),
-      adoptedBy,
-    );
+      sum(transfers, (one) => (one.from === source ? one.bytes - sum(one.reused, Number) : 0));
+    const adoptedBytes = sum(own, adoptedBy);
     if (sum(transfers, ({ bytes }) => bytes) + adoptedBytes === 0) return [];
     const models = usedModels(desired, target).filter(({ digest }) => digest !== undefined);
-    const present = models.filter((model) => stateOn(target, model) === 'intact');
+    const present = models.filter((model) => hasPublished(target, model));
     const missing = models.filter((model) => !present.includes(model));
-    const made = new Set(steps.filter((step) => step.node === node).flatMap((step) => modelIn(step) ?? []));
+    const made = new Set(own.flatMap((step) => modelIn(step) ?? []));
+    const arriving = missing.filter(({ name }) => made.has(name));
     return [
       {
         node,
@@ -89,12 +80,8 @@ export function forecastTransfers(steps: readonly Step[], { desired, targets }: 
         copiedBytes: bytesFrom('node'),
         ...(adoptedBytes === 0 ? {} : { adoptedBytes }),
         presentBytes: sum(present, sizeOf),
-        isPartlyStaged: missing.some((model) => stateOn(target, model) === 'staged'),
-        neededBytes:
-          sum(
-            missing.filter(({ name }) => made.has(name)),
-            (model) => neededBytes(target, model),
-          ) - diskFor(sum(reused, Number)),
+        isPartlyStaged: missing.some((model) => isBegun(target, model)),
+        neededBytes: sum(arriving, (model) => neededBytes(target, model)) - diskFor(sum(reused, Number)),
         ...given({ maxBytesPerSecond: desired.downloads?.maxBytesPerSecond, hours: desired.downloads?.hours }),
         ...given({ freeBytes: readValue(target.facts, diskSpaceFact)?.freeBytes }),
       },
@@ -124,11 +111,3 @@ const modelIn = ({ act }: Step): string | undefined =>
   act.kind === 'script' && act.name === 'publish-tree' && act.args.tree.kind === 'model'
     ? act.args.tree.name
     : undefined;
-
-function stateOn({ facts }: ObservedTarget, model: DesiredModel): 'intact' | 'staged' | 'absent' {
-  const tree = modelTree(model);
-  const own = (readValue(facts, treesFact) ?? []).filter(({ kind, name }) => kind === 'model' && name === model.name);
-  if (isIntact(own, tree)) return 'intact';
-  const isStaged = own.some(({ digest, state }) => digest === shortDigest(tree.digest) && state === 'staged');
-  return isStaged ? 'staged' : 'absent';
-}

@@ -75,10 +75,7 @@ export function makePlan(request: PlanRequest): Plan {
   return later.length === 0 ? plan : { ...plan, later };
 }
 
-/**
- * The effects of the plan that `apply` makes after it has listed packages or built archives: the same plan with the
- * digests that are still missing, without the steps of the first one.
- */
+/** The effects of a later plan, after packages are listed or archives built, without the first plan's steps. */
 function laterEffects(request: PlanRequest, { steps }: Plan): readonly EffectTotal[] {
   const { goal, desired } = request;
   const fleet = withMadeRuntimes(desired);
@@ -91,13 +88,10 @@ function laterEffects(request: PlanRequest, { steps }: Plan): readonly EffectTot
 function planWithout({ goal, desired, observation, targets: named }: PlanRequest): Plan {
   const scope = scopeOf(goal, fleetForGoal(goal, desired, observation));
   const targets = targetsForGoal(goal, named, { desired: scope.desired, observation });
-  const {
-    view,
-    assessed,
-    sifted: judged,
-  } = judge(scope, viewOf({ desired: scope.desired, observation, targets, goal }));
+  const judged = judge(scope, viewOf({ desired: scope.desired, observation, targets, goal }));
+  const { view, assessed } = judged;
   const seen = view.targets.map((target) => target.desired.name);
-  const sifted = restartedNodes(goal).length === 0 ? judged : withoutVainStops(judged, view);
+  const sifted = restartedNodes(goal).length === 0 ? judged.sifted : withoutVainStops(judged.sifted, view);
   const lost = view.asked.filter((node) => !seen.includes(node));
   const properties = assessed.flatMap((one) => one.properties);
   const memory = fleetMemory(fleetAsItStays(view), observation);
@@ -125,10 +119,7 @@ function planWithout({ goal, desired, observation, targets: named }: PlanRequest
 
 type Ready = Sifted['ready'][number];
 
-/**
- * Drops stops that no restart would follow. An unreached or waiting Mac is not restarted, so placements that it shares
- * with other Macs keep running.
- */
+/** Drops stops that no restart would follow, since nothing restarts an unreached or waiting Mac. */
 function withoutVainStops({ ready, held }: Sifted, { goal, targets, desired }: View): Sifted {
   const going = ready.filter(({ kind }) => kind === 'boot-session').map(({ property }) => property.node);
   const membersOf = ({ property }: Ready): readonly NodeName[] => {
@@ -183,10 +174,7 @@ function handsSteps(blockers: readonly Blocker[]): readonly Step[] {
   });
 }
 
-/**
- * A goal other than the whole file lists only its own blockers. Missing sudo and holds count as blockers only if
- * changes wait for them.
- */
+/** A goal other than the whole file lists its own blockers; missing sudo and holds only if changes wait for them. */
 const isListed = (goal: Goal, { blocks, resource }: Blocker): boolean =>
   blocks.length > 0 ||
   resource === 'boot-session' ||
@@ -381,10 +369,7 @@ function eachOnce(reasons: readonly Reason[]): readonly Reason[] {
   return reasons.filter(isFirst);
 }
 
-/**
- * One Mac with the wrong identity makes every address in the file doubtful, so the run changes nothing. A run limited
- * to other nodes is not affected.
- */
+/** One Mac with a wrong identity makes every address doubtful: a run that is not limited to others changes nothing. */
 const stopsTheRun = ({ kind, reason: { blocker } }: Bar): boolean => kind === 'identity' && blocker !== undefined;
 
 /** True if an obstacle blocks a property of this kind on the same node. */

@@ -41,10 +41,7 @@ function nearest(candidates: readonly Step[], needs: readonly StepId[], ancestor
   return ids.filter((id) => !farther.has(id) && !needed.has(id));
 }
 
-/**
- * Adds each step's needs: the earlier resources' steps on its node and its peers, except those that a nearer step
- * already needs. Needs within its own resource remain unchanged.
- */
+/** Adds each step's needs: earlier resources' steps on its nodes, except those that a nearer step already needs. */
 export function connectSteps(
   steps: readonly Step[],
   properties: readonly Property[],
@@ -146,10 +143,7 @@ function accountFor({ kind, name }: AddressParts, { system, runtimes, models }: 
   }
 }
 
-/**
- * True if a later property depends on an earlier one on its nodes. A placement needs only its own runtime, model,
- * account and links; every other property needs all earlier ones.
- */
+/** True if a later property depends on an earlier one. A placement needs its own runtime, model, account and links. */
 export function isUsedBy(later: AddressParts, earlier: Earlier, desired: DesiredFleet): boolean {
   const name = later.kind === 'placement' ? later.placement : undefined;
   const placement = desired.placements.find((one) => one.name === name);

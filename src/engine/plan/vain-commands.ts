@@ -49,10 +49,7 @@ function vainReason(command: Command, scope: CommandScope): string | undefined {
   return blocker === undefined ? undefined : `${blocker.code} on ${blocker.node}`;
 }
 
-/**
- * Replaces restart and start commands in hints that a plan would refuse until something else is fixed, such as a node's
- * macOS.
- */
+/** Replaces restarts and starts in hints that a plan would refuse until something else is fixed, such as macOS. */
 export function withoutVainCommands(troubles: readonly Trouble[], scope: CommandScope): readonly Trouble[] {
   const reasons = new Map<string, string | undefined>();
   const reasonOf = (command: Command): string | undefined => {

@@ -28,9 +28,7 @@ import { roleOf } from '../diagnose/rules.ts';
 import { type FactName, factsWithoutAnswer, isFactName } from '../observe/facts.ts';
 import { resources } from '../resources.ts';
 
-/**
- * Unobserved nodes by name, each with the code of its first problem (null if the node was not asked) and the reason.
- */
+/** Unobserved nodes by name: the code of the first problem (null if the node was not asked) and the reason. */
 export type Unreached = Readonly<Record<string, { readonly code: string | null; readonly reason: string }>>;
 
 /** The unobserved nodes among `nodes`, each with its first problem. */
@@ -147,10 +145,7 @@ function findingBlockers(view: View, kind: ResourceKind): readonly Blocker[] {
   return isCable ? joinSame(found) : found;
 }
 
-/**
- * Findings that block nothing and that apply does not fix, or fixes only after they have done harm. Rings of bridged
- * Macs come first.
- */
+/** Findings that block nothing and that apply does not fix in time. Rings of bridged Macs come first. */
 export function reportedFindings(view: View): readonly Diagnostic[] {
   const reported = view.findings.filter((finding) => meaningOf(view, finding) === 'reported');
   const isUrgent = (one: Diagnostic): boolean => hasTrait(one, 'urgent');
@@ -188,10 +183,7 @@ export function propertiesByFile(fleet: DesiredFleet): ReadonlyMap<string, Addre
   return new Map(found.map(({ address, about }) => [address, about]));
 }
 
-/**
- * The value of every property of every observed node, by `<node> <address>`. Omits properties that no resource manages
- * right now.
- */
+/** Each property's value on every observed node, by `<node> <address>`; only those that a resource manages now. */
 export function seenProperties(desired: DesiredFleet, observation: FleetObservation): ReadonlyMap<string, Known<Json>> {
   const view = viewOf({ desired, observation, targets: desired.nodes.map(({ name }) => name) });
   return new Map(seenInTurn(view, resources));
@@ -208,10 +200,7 @@ function* seenInTurn(view: View, ordered: readonly Resource[]): Generator<readon
   yield* uninstallReadings(view.desired, view.targets).map(entry);
 }
 
-/**
- * The values with these keys, which are mostly of one kind, and the facts read to compute them. An observation of only
- * these facts produces the same values.
- */
+/** The values with these keys, and the facts from which they follow. Observing only these gives the same values. */
 export function seenValues(
   desired: DesiredFleet,
   { nodes, failures }: FleetObservation,

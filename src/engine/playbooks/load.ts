@@ -2,7 +2,7 @@ import { diagnosticsOf, type Problem, quoted } from '../../config/problem.ts';
 import { type ReadDocument, readDocument } from '../../config/read-document.ts';
 import { schemaProblems } from '../../config/schema-problems.ts';
 import { spanOf } from '../../config/source-map.ts';
-import { suggesterAmong } from '../../desired/did-you-mean.ts';
+import { nameHint, suggesterAmong } from '../../desired/did-you-mean.ts';
 import { pointerTo } from '../../desired/draft.ts';
 import { everyNode } from '../../desired/layouts.ts';
 import { placementNamesFor } from '../../desired/replicas.ts';
@@ -39,10 +39,7 @@ interface PlaybookOrigin {
   readonly fleet?: DesiredFleet;
 }
 
-/**
- * Reads and validates a playbook. Returns all problems with file, line and column, and the playbook unless a problem is
- * an error. Never throws.
- */
+/** Reads a playbook. Returns all problems with their places, and the playbook unless one is an error. Never throws. */
 export function loadPlaybook(
   input: string | Uint8Array,
   { file, name, fleet }: PlaybookOrigin,
@@ -99,10 +96,7 @@ interface Names {
   readonly near: (word: string) => string | undefined;
 }
 
-/**
- * Finds unknown names and invalid fields in the parts of a playbook that match the schema. The schema check reports the
- * other parts.
- */
+/** Finds unknown names and invalid fields where a playbook matches the schema; the schema check reports the rest. */
 function playbookProblems(document: ReadDocument, fleet: DesiredFleet | undefined): readonly Problem[] {
   const plays = itemsOf(childOf({ value: document.value, pointer: '' }, 'plays'));
   const all = plays.flatMap((play) => itemsOf(childOf(play, 'tasks')));
@@ -159,14 +153,12 @@ function nameProblems(document: ReadDocument, words: readonly PlacedText[], name
   return words
     .filter(({ text }) => !known.includes(text))
     .map(({ text, pointer }) => {
-      const near = names.near(text);
       const list = known.length === 0 ? `The file has no ${noun}s.` : `The file has ${listText(known)}.`;
       return {
         code,
         ...placeIn(document, pointer),
         detail: `There is no ${noun} ${quoted(text)} in the cluster file.`,
-        hint: near === undefined ? list : `Did you mean \`${near}\`?`,
-        ...(near === undefined ? {} : { label: `did you mean ${near}?` }),
+        ...nameHint(names.near(text), list),
       };
     });
 }
@@ -223,11 +215,8 @@ function placementsIn(
     const body = childOf(task, kind);
     if (body.value === undefined || childOf(body, 'only').value !== undefined) return [];
     const named = childOf(body, 'placements');
-    if (named.value !== undefined)
-      return placementNamesFor(
-        textsOf(named).map(({ text }) => text),
-        fleet,
-      );
+    const names = textsOf(named).map(({ text }) => text);
+    if (named.value !== undefined) return placementNamesFor(names, fleet);
     const isCovered = on.value !== 'targets' || rebooted.value === 'targets';
     return isCovered ? carriedBy(on, fleet).map(({ name }) => name) : [];
   });

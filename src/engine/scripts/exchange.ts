@@ -11,10 +11,7 @@ export interface Serving {
 
 /** How the exchange of a model with other Macs went. */
 export interface Exchange {
-  /**
-   * What came over each cable: the address of its other end, or `-` for Ethernet, and the duration of all requests
-   * together.
-   */
+  /** Per cable, the address of its other end, or `-` for Ethernet, and the duration of all requests together. */
   readonly cables: readonly {
     readonly node: NodeName;
     readonly address: string;

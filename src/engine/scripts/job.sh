@@ -1,11 +1,11 @@
-# The first part of every job. `d` is the folder that contains the job's file `run`. A job ends only through `failed
-# SLUG TEXT` or `end EXIT`, which write the exit code atomically with a rename. `progress DONE [TOTAL]` records the
-# progress in bytes. `activity WHAT` records the job's current activity (receiving, waiting, comparing, serving) and
-# `kept`: how many of the bytes in DONE the node already had. The job links its process ID to `pid`. If a second copy
-# starts, this link fails and that copy exits.
+# This code comes first in every job's `run` file. `d` is the folder that contains this file. A job exits only through
+# `failed SLUG TEXT` or `end EXIT`, which record the exit code atomically by renaming a file. `progress DONE [TOTAL]`
+# records the progress in bytes. `activity WHAT` records the job's current activity (receiving, waiting, comparing,
+# serving) and `kept`, the number of DONE bytes that the node already had. The job writes its process ID to a temporary
+# file and links that file to `pid`. If a second copy of the job starts, its link fails and it exits.
 #
 # Uses ../../node/shell/must.sh
-# Prints: nothing; exits with 1 if the script is not a job's file `run`
+# Prints: nothing; exits with 1 if the script is not a job's `run` file
 trap '' HUP PIPE
 d=${0%/run}
 case $d in (/*) ;; (*) exit 1 ;; esac

@@ -1,6 +1,7 @@
-# Starts a job that outlives the connection, unless the job is running or its result already exists, verified or
-# published. Restarts a job that failed, died or lost its staging folder; the job resumes with the existing files. The
-# process is detached from the connection: it has no terminal, shares no streams and ignores HUP.
+# Starts a job that outlives the connection, unless the job is already running or its verified or published result
+# already exists. Restarts a job that failed, died or lost its staging folder; the restarted job reuses the existing
+# files. The job's process is detached from the connection: it has no terminal, shares no streams with the connection,
+# and ignores SIGHUP.
 #
 # Uses ../../rack/artifacts/trees/sealed-tree.sh
 # Uses ../../node/shell/job-folders.sh
@@ -8,32 +9,36 @@
 # Needs folder: the job's folder
 # Needs published: the tree's final folder
 # Needs staged: the folder where the tree is prepared
-# Needs verified: the file with the digest of a staged tree that a job has verified
+# Needs verified: the file that contains the digest of the staged tree once a job has verified the tree
 # Needs digest: the tree's digest
-# Needs about: lines of the job's file `job`; this script adds the boot session
-# Needs run: the text of the job's file `run`
-# Needs secret: a line for the job's standard input, which no file may contain; empty if the job reads none
-# Needs peers: the folder of the program that exchanges a model with other Macs; empty if the job does not use it
-# Needs peer_key: the key by which Macs recognize each other
-# Needs peer_account: the account that runs that program; empty for the user who called sudo
-# Needs hours: when a download may begin and must end each day, such as `22:00 06:00`; empty for no limit
-# Needs first_rate: the rate of each cable, in bytes per second, after the Mac first restarts during an exchange
-# Needs least_rate: the minimum rate after further restarts
-# Needs ssh_key: the private key that this program uses to log in to other Macs; empty if it does not use ssh
+# Needs about: the lines of the job's `job` file, to which this script adds the boot session
+# Needs run: the contents of the job's `run` file
+# Needs secret: a secret line for the job's standard input, which is never stored in a file; empty if the job reads no
+# secret
+# Needs peers: the folder of the program that exchanges a model with other Macs; empty if the job exchanges nothing
+# Needs peer_key: the key with which the Macs in an exchange authenticate each other
+# Needs peer_account: the account that runs the exchange program; empty for the user who ran sudo
+# Needs hours: the hours of the day in which the job may download, such as `22:00 06:00`; empty for no limit
+# Needs first_rate: the rate limit of each cable, in bytes per second, after the Mac's first restart during an exchange
+# Needs least_rate: the lowest rate limit after further restarts
+# Needs ssh_key: the private key that the exchange program uses to log in to other Macs; empty if the program does not
+# use ssh
 # Needs ssh_hosts: the other Macs' host keys
 # Needs ssh_peers: the other Macs' names, users, addresses and ports
-# Needs granted_key: the public key that lets other Macs reach this program over ssh; empty if none may
-# Needs peer_port: the port that this program listens on
-# Needs tenths: the time limit for the job's process ID, in tenths of a second
-# Prints: cable_rate=BYTES if the job exchanges at a lower rate; job=attached and @unchanged, job=done and @unchanged, or
-# job=started and @changed; fails with mkdir, write, other-launch, not-started
+# Needs granted_key: the public key with which other Macs may reach the exchange program over ssh; empty if other Macs
+# have no ssh access
+# Needs peer_port: the port that the exchange program listens on
+# Needs tenths: the timeout for the job to record its process ID, in tenths of a second
+# Prints: cable_rate=BYTES if the exchange is limited to this rate per cable; job=attached and @unchanged, job=done and
+# @unchanged, or job=started and @changed; fails with mkdir, write, other-launch, not-started
 isdone() {
   intact "$published" "$digest" && return
   x=''
   [ -d "$staged" ] && [ -e "$verified" ] && IFS= read -r x <"$verified"
   [ "${x% flushed}" = "$digest" ]
 }
-# A running program picks up the new keys, so that jobs from an earlier run and from this run recognize each other.
+# A running exchange program picks up the new keys, so jobs of an earlier run and jobs of this run can authenticate each
+# other.
 keep_key() {
   umask 077
   printf '%s\n' "$2" >"$peers/$1.$$" || failed write 'the key of the exchange could not be written'
@@ -50,11 +55,11 @@ if [ -n "$peers" ]; then
     keep_key ssh-peers "$ssh_peers"
   fi
 fi
-# A running job rereads its hours.
+# A running job rereads its `hours` file.
 sethours() {
   if [ -n "$hours" ]; then write "$folder/hours" "$hours$N"; else "$R/bin/rm" -f "$folder/hours"; fi
 }
-# If this line is missing, other Macs cannot reach this Mac, so they get the model elsewhere.
+# Errors are ignored: other Macs that cannot log in to this Mac get the model from elsewhere.
 open_to_others() {
   [ -z "$granted_key" ] || grant "$peers" "$peer_port" "$granted_key"
 }
@@ -84,7 +89,8 @@ if [ -e "$folder/pid" ]; then
   }
 fi
 sethours
-# If the Mac restarted during an exchange without an orderly shutdown, it may have panicked under the load.
+# If the Mac restarted during an exchange without a clean shutdown, the load may have caused a kernel panic, so the rate
+# limit is lowered.
 cable_rate=0
 if [ -n "$peers" ] && [ -e "$folder/exchanging" ]; then
   IFS=' ' read -r cable_rate x <"$folder/exchanging"
@@ -104,7 +110,7 @@ fi
 write "$folder/job" "$about${N}boot=$("$R/usr/sbin/sysctl" -n kern.bootsessionuuid)$N"
 write "$folder/run" "$run"
 open_to_others
-# The builtin printf writes into a pipe, so the secret is in no argument and no file.
+# printf is a shell builtin and writes to a pipe, so the secret never appears in a process's arguments or in a file.
 if [ -n "$secret" ]; then printf '%s\n' "$secret"; fi | (
   trap '' HUP
   exec "$R/bin/sh" "$folder/run"

@@ -1,10 +1,11 @@
-# `isasseen FOLDER RUN TOKEN [HEARTBEAT]` tests whether a lease has this run, token and heartbeat. `away SUFFIX RUN
-# TOKEN [HEARTBEAT]` renames the node's lease. `away` restores the lease if it is a different lease (exit code 1) or,
-# unless `hasty` is set, if a script is running under it (2).
+# `isasseen FOLDER RUN TOKEN [HEARTBEAT]` tests whether the lease in FOLDER still has this run, token and heartbeat.
+# `away SUFFIX RUN TOKEN [HEARTBEAT]` removes the node's lease: it renames the lease, checks the lease again, and then
+# deletes it. `away` restores the renamed lease if it turns out to be a different lease (exit code 1) or, unless `hasty`
+# is set, if a script is still running under it (exit code 2).
 #
 # Uses lease-owner.sh
 # Uses lease-busy.sh
-# Needs hasty: 1 to skip the wait for scripts that run under a lease
+# Needs hasty: 1 to ignore scripts that are still running under a lease
 # Prints: nothing
 isasseen() {
   z=0

@@ -1,4 +1,5 @@
-# `isbusy FOLDER …` succeeds if a script is still running under one of these leases, even after its connection is lost.
+# `isbusy FOLDER …` succeeds if a script is still running under any of the leases in these folders, even if the script's
+# connection has been lost.
 #
 # Uses ../../node/shell/is-script.sh
 # Prints: nothing

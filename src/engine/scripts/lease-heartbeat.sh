@@ -1,5 +1,5 @@
-# `move_heartbeat` increments the heartbeat. The caller has entered the lease's folder and checked that it owns the
-# lease.
+# `move_heartbeat` increments the lease's heartbeat. The caller must be in the lease's folder and must have checked that
+# its run has the lease.
 #
 # Prints: nothing
 move_heartbeat() {

@@ -1,5 +1,5 @@
-# `owned FOLDER RUN TOKEN` succeeds if this run has the lease in FOLDER with this token; if both are empty, it succeeds
-# if no run has the lease.
+# `owned FOLDER RUN TOKEN` succeeds if RUN has the lease in FOLDER with TOKEN. If RUN and TOKEN are empty, it succeeds
+# if no run has signed the lease.
 #
 # Prints: nothing
 owned() {

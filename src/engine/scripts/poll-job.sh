@@ -1,9 +1,10 @@
-# Prints a job's state and the first line of each of its files.
+# Prints a job's state and the first line of each file in which the job reports its progress or result.
 #
 # Needs key: the job's key
 # Needs folder: the job's folder
 # Prints: state=absent, running, ended or gone; progress=, activity=, until=, sources=, serving=, rc=, failure= and
-# note=, if the job has written them; exchange= for each line about other Macs, after the job has ended; end
+# note=, each only if the job has written the file of that name; once the job has ended, one exchange= line for each
+# report about another Mac; end
 printed() {
   [ -e "$folder/$1" ] || return 0
   IFS= read -r x <"$folder/$1"

@@ -1,5 +1,5 @@
-# Releases the lease. If a script is still running under the lease, changes nothing (exit 73); a later run takes over
-# the lease after the script has ended.
+# Releases the lease. If a script is still running under the lease, exits with 73 and changes nothing; a later run takes
+# over the lease once that script has exited.
 #
 # Uses lease-away.sh
 # Needs run: the run that has the lease

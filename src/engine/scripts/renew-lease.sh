@@ -1,10 +1,10 @@
-# Renews the lease: increments its heartbeat and records the run's new phase, if there is one.
+# Renews the lease: increments its heartbeat and records the run's phase if the phase has changed.
 #
 # Uses lease-owner.sh
 # Uses lease-heartbeat.sh
 # Needs run: the run that has the lease
 # Needs token: the lease's token
-# Needs phase: the new phase; empty if it is unchanged
+# Needs phase: the run's new phase; empty if the phase is unchanged
 # Needs lost: the exit code if this run no longer has the lease
 # Prints: @renewed
 cd "$b/lease" 2>/dev/null || exit "$lost"

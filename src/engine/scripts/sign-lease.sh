@@ -1,13 +1,13 @@
-# `shown` prints the lease's known lines and exits. `take LINE …` calls `record_baseline` (defined by the caller) to
-# record the node's baseline. Unless a script is still running under an earlier lease, it then takes the lease and
-# increments `fence`. The owner file is written under a temporary name and then linked; the link fails if another run
-# was faster.
+# `shown` prints the lines of the lease's owner file and the heartbeat, and exits. `take LINE …` first calls
+# `record_baseline`, which the caller defines, to record the node's baseline. Unless a script is still running under an
+# earlier lease, `take` then takes the lease and increments the number in `fence`. The owner file is written under a
+# temporary name and then linked to its final name; the link fails if another run was faster.
 #
 # Uses lease-owner.sh
 # Uses lease-busy.sh
-# Needs hasty: 1 to skip the wait for scripts that run under a lease
+# Needs hasty: 1 to ignore scripts that are still running under a lease
 # Needs run: the run that takes the lease
-# Prints: `@taken TOKEN BOOT-SESSION`; `@held` and the lease's lines, each with a leading `|`; fails with no-folder,
+# Prints: `@taken TOKEN BOOT-SESSION`, or `@held` and the lease's lines, each prefixed with `|`; fails with no-folder,
 # odd-fence
 shown() {
   printf '@held\n'
@@ -15,7 +15,7 @@ shown() {
   IFS= read -r x <"$b/lease/heartbeat" && printf '|heartbeat=%s\n' "$x"
   exit 0
 } 2>/dev/null
-# mkdir fails if the lease exists. The lease may disappear a moment later, so there is a second attempt.
+# mkdir fails if the lease exists. The lease may disappear a moment later, so the script tries twice.
 make_lease() {
   "$R/bin/mkdir" "$b/lease" 2>/dev/null && return
   [ ! -d "$b/lease" ] || shown

@@ -1,16 +1,16 @@
-# Steals the observed lease; prints its owner instead if the lease has changed or a script is still running under it. A
-# hung script would keep the lease forever, so a hasty run does not wait for it.
+# Takes over the observed lease; if the lease has changed or a script is still running under it, prints the lease's
+# owner instead. If `hasty` is set, running scripts are ignored, because a hung script would keep the lease forever.
 #
 # Uses sign-lease.sh
 # Uses lease-away.sh
-# Needs seen_run: the run that had the lease; empty if it had not signed the lease
+# Needs seen_run: the observed lease's run; empty if no run had signed the lease
 # Needs seen_token: the observed lease's token
-# Needs seen_heartbeat: the last heartbeat observed
-# Words: the lines of the owner file except run and token
+# Needs seen_heartbeat: the observed lease's heartbeat
+# Arguments: the lines of the owner file, except for the run and the token
 # Prints: the output of `take`
-# Lets only one thief continue at a time. Ages are compared only between files on the node, so no clock has to be right.
-# If the clock was set back, the guard may be dated in the future. The guard of an interrupted takeover expires after
-# one minute.
+# `guard` creates a folder, so that only one run at a time can take over a lease. It compares only timestamps of files
+# on the node, so the clock does not have to be right. If the clock was set back, the folder's timestamp can be in the
+# future. A folder that an interrupted takeover left behind expires after one minute.
 guard() {
   G="$b/lease.steal"
   trap '[ -z "$G" ] || "$R/bin/rmdir" "$G"' EXIT

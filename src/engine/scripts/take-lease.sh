@@ -1,6 +1,7 @@
-# Takes a free lease and prints its token and the node's boot session; prints the owner if the lease is not free.
+# Takes a free lease and prints its token and the node's boot session; if the lease is not free, prints its owner
+# instead.
 #
 # Uses sign-lease.sh
-# Words: the lines of the owner file except run and token
+# Arguments: the lines of the owner file, except for the run and the token
 # Prints: the output of `take`
 take "$@"

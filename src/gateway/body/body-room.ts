@@ -1,23 +1,21 @@
 import { waitInLine } from '../wait-in-line.ts';
 
-/** Memory for request bodies, shared among the placements. */
+/** Memory for request bodies, shared by all placements. */
 export interface BodyRoom {
-  /**
-   * Memory for a body that may go to any of these placements; it counts against the placement with the most free
-   * memory.
-   */
+  /** Opens an account for a body that may go to any of these placements; charges the one with the most free memory. */
   readonly open: (placements: readonly string[]) => BodyAccount;
-  /** How much memory a placement's bodies use. */
+  /** The number of bytes that a placement's request bodies use. */
   readonly held: (placement: string) => number;
 }
 
 export interface BodyAccount {
   /**
-   * Waits until the body has `bytes` in total, at most as many as the largest body; false if `signal` is aborted first.
-   * Among the waiting bodies that fit, the smallest `size` goes first: a body's length, or the bytes that have arrived.
+   * Waits until a total of `bytes` is reserved for the body; false if `signal` aborts first. `bytes` must not exceed
+   * the maximum body size. Among the waiting bodies that fit, the one with the smallest `size` goes first; `size` is
+   * the body's length or, if the length is unknown, the number of bytes received.
    */
   readonly reach: (bytes: number, size: number, signal: AbortSignal) => Promise<boolean>;
-  /** Returns all of its memory. May be called repeatedly. */
+  /** Frees all of the body's memory. May be called more than once. */
   readonly free: () => void;
 }
 
@@ -34,16 +32,16 @@ interface Waiting {
 }
 
 /**
- * Room for `mostBytes` in total. One part is as large as the largest body; the placements share the rest equally. If no
- * waiting body fits into its placement's share, the body that has waited longest gets that part, so bodies never wait
- * for each other forever.
+ * Manages `mostBytes` of memory. A reserve is as large as the largest possible body; the placements share the rest
+ * equally. If no waiting body fits into its placement's share, the body that has waited longest gets the reserve, so
+ * bodies never wait for each other forever.
  */
 export function makeBodyRoom(mostBytes: number, largestBody: number, placements: readonly string[]): BodyRoom {
   const share = Math.max(0, Math.floor((mostBytes - largestBody) / placements.length));
   const used = new Map(placements.map((placement) => [placement, 0]));
   const held = (placement: string): number => used.get(placement) ?? 0;
   const waiting: Waiting[] = [];
-  /** The only body that may exceed its placement's share. */
+  /** The only body that may currently exceed its placement's share. */
   let beyond: Holder | undefined;
 
   const fits = ({ holder, more }: Waiting): boolean => held(holder.placement) + more <= share;

@@ -1,10 +1,10 @@
 import { jsonObject, parsedJson } from '../../model/digest.ts';
 import type { FieldForm } from '../../model/gateway.ts';
 
-/** Except for a prompt, no field with a form needs more bytes. Only the first byte of a longer value is read. */
+/** Of the checked fields, only a prompt can be longer than this. Only the first byte of a longer value is checked. */
 const mostBytes = 1_048_576;
 
-/** The form that a field must have, as part of a sentence; undefined if the value has it. @param value its JSON */
+/** Describes a field's valid values for an error message; undefined if `value` is valid. @param value as JSON */
 export function wrongForm(value: Buffer, form: FieldForm): string | undefined {
   if (form.kind === 'text') return isPrompt(value) ? undefined : 'a text that is not blank';
   const read = value.length > mostBytes ? undefined : parsedJson(value.toString('utf8'));
@@ -33,10 +33,10 @@ export const lacksMember = (value: Buffer, form: FieldForm | undefined): boolean
   form.needed !== undefined &&
   !Object.hasOwn(jsonObject(parsedJson(value.toString('utf8'))) ?? {}, form.needed);
 
-/** Half of a surrogate pair is not a character. */
+/** An unpaired surrogate is not a valid character. */
 const isText = (value: unknown): boolean => typeof value === 'string' && !/\p{Surrogate}/u.test(value);
 
-/** White space and invisible characters may not yield any token. */
+/** A prompt of only whitespace and invisible characters might not produce any tokens. */
 function isPrompt(value: Buffer): boolean {
   if (value.length > mostBytes) return value[0] === 0x22;
   const read = parsedJson(value.toString('utf8'));

@@ -1,14 +1,12 @@
 import { setImmediate as otherWork } from 'node:timers/promises';
 
-/** The members of a JSON object by name, with each value's bytes. If a name is repeated, the last member counts. */
+/** The members of a JSON object: each value's bytes, by name. If a name is repeated, the last member wins. */
 export type Members = ReadonlyMap<string, Buffer>;
 
-/**
- * The maximum nesting depth. Programs that parse JSON recursively, as runtimes do, fail at a depth of about a thousand.
- */
+/** The maximum nesting depth. Runtimes that parse JSON recursively fail at a depth of about a thousand. */
 const mostDepth = 512;
 
-/** No API's requests have more members. */
+/** No API has requests with more members than this. */
 const mostMembers = 256;
 
 const [quote, backslash, letterU, comma, colon] = [0x22, 0x5c, 0x75, 0x2c, 0x3a];
@@ -16,10 +14,10 @@ const [brace, braceEnd, bracket, bracketEnd] = [0x7b, 0x7d, 0x5b, 0x5d];
 const [minus, dot, zero, firstPrinted] = [0x2d, 0x2e, 0x30, 0x20];
 const words = ['true', 'false', 'null'].map((word) => [...Buffer.from(word)]);
 
-/** After this many bytes, which take a few milliseconds, the process's other work gets its turn. */
+/** Parsing pauses after this many bytes (a few milliseconds) so that the process can do other work. */
 const turnBytes = 262_144;
 
-/** A set of bytes, stored as an array for speed, because it is checked for every byte of a body. */
+/** A set of bytes, stored as a lookup table because every byte of a body is checked against it. */
 function setOf(letters: string): Uint8Array {
   const set = new Uint8Array(256);
   for (const byte of Buffer.from(letters)) set[byte] = 1;
@@ -28,13 +26,13 @@ function setOf(letters: string): Uint8Array {
 const [spaces, digits, hexDigits] = [setOf(' \n\r\t'), setOf('0123456789'), setOf('0123456789abcdefABCDEF')];
 const [exponents, signs, escapes] = [setOf('eE'), setOf('+-'), setOf('"\\/bfnrt')];
 
-/** The position in a body's JSON. The functions below return whether they found what they look for. */
+/** The current position in a body's JSON. The functions below return whether the expected text was found there. */
 interface Walk {
   readonly bytes: Buffer;
   at: number;
-  /** The closing bracket of each open list or object, from the outermost to the innermost. */
+  /** The closing bracket of each open array or object, from outermost to innermost. */
   readonly ends: number[];
-  /** Set only to find images: the keys of the current value and of all open lists and objects. */
+  /** Set only when searching for images: the keys of the current value and of all open arrays and objects. */
   readonly keys?: { current: string; readonly outer: string[] };
 }
 
@@ -43,7 +41,7 @@ function isAtEnd(walk: Walk): boolean {
   return walk.at === walk.bytes.length;
 }
 
-/** A reader that pauses regularly, so that other requests get their turn. */
+/** A reader that pauses regularly so that the process can handle other requests. */
 type ReadSteps<Result> = Generator<void, Result>;
 
 function take(walk: Walk, byte: number): boolean {
@@ -51,7 +49,7 @@ function take(walk: Walk, byte: number): boolean {
   return next(walk, byte);
 }
 
-/** Reads a member: its name, the colon, and its value's bytes. */
+/** Reads a member: its name, a colon, and the bytes of its value. */
 function* takeMember(walk: Walk): ReadSteps<readonly [string, Buffer] | undefined> {
   skip(walk, spaces);
   const from = walk.at;
@@ -124,7 +122,7 @@ function takeKey(walk: Walk): boolean {
 }
 
 function begin(walk: Walk): boolean {
-  // Two more levels: this value, and the object whose members are read.
+  // The two extra levels are this value and the object whose members are read.
   if (walk.ends.length + 2 > mostDepth) return false;
   const end = walk.bytes[walk.at] === brace ? braceEnd : bracketEnd;
   walk.at += 1;
@@ -134,7 +132,7 @@ function begin(walk: Walk): boolean {
   return end === bracketEnd || takeKey(walk);
 }
 
-/** Moves from the end of a value to the next value in its list or object. */
+/** Moves from the end of a value to the next value in the enclosing array or object. */
 function goOn(walk: Walk): boolean {
   while (walk.ends.length > 0) {
     const end = walk.ends[walk.ends.length - 1] as number;
@@ -146,7 +144,7 @@ function goOn(walk: Walk): boolean {
   return true;
 }
 
-/** The keys of image URLs in the OpenAI and Anthropic APIs, each with the keys that its enclosing object may have. */
+/** The keys of image URLs in the OpenAI and Anthropic APIs, each with the possible keys of the enclosing object. */
 const imageKeys: Readonly<Record<string, readonly string[]>> = {
   image_url: ['content'],
   image: ['content'],
@@ -155,7 +153,7 @@ const imageKeys: Readonly<Record<string, readonly string[]>> = {
 
 const inlineImage = Buffer.from('"data:');
 
-/** Whether the string that begins here is the URL of an image that the request does not contain. */
+/** Whether the string at this position is the URL of an image that is not part of the request. */
 function isRemoteImage({ bytes, at, keys }: Walk): boolean {
   const around = keys && imageKeys[keys.current];
   if (around?.includes(keys?.outer.at(-1) ?? '') !== true) return false;
@@ -196,13 +194,13 @@ function* takeObject(walk: Walk): ReadSteps<Members | undefined> {
 
 /**
  * Reads the members of a JSON object (RFC 8259) without parsing their values. For 64 MiB of `{},{},…`, `JSON.parse`
- * would need 40 seconds and 2 GB, and the server could answer no other request in the meantime. Undefined if the text
- * is not a valid JSON object, has more than 256 members, or is nested more than 512 levels deep.
+ * would take 40 seconds and 2 GB of memory, and would block all other requests. Returns undefined if the text is not a
+ * valid JSON object, has more than 256 members, or is nested more than 512 levels deep.
  */
 export const jsonMembers = (bytes: Buffer): Promise<Members | undefined> =>
   inTurns(takeObject({ bytes, at: 0, ends: [] }));
 
-/** Whether a member's value (valid JSON) contains the URL of an image that the request itself does not contain. */
+/** Whether a member's value (valid JSON) contains the URL of an image that is not part of the request. */
 export async function hasRemoteImage(value: Buffer): Promise<boolean> {
   if (!['url', 'image', '\\u'].some((part) => value.includes(part))) return false;
   return !(await inTurns(takeValue({ bytes: value, at: 0, ends: [], keys: { current: '', outer: [] } })));

@@ -4,27 +4,27 @@ import { withTimeLimit } from '../time-limit.ts';
 import type { BodyRoom } from './body-room.ts';
 import { jsonMembers, type Members } from './json-members.ts';
 
-/** A request's body as a JSON object, or what is wrong with it. */
+/** The body of a request as a JSON object, or the reason why it could not be read. */
 export type RequestBody =
   | {
       readonly kind: 'object';
-      /** The contents; undefined once the memory has been returned. */
+      /** The contents of the body; undefined once their memory has been freed. */
       readonly contents: () => { readonly bytes: Buffer; readonly members: Members } | undefined;
-      /** Discards the contents and returns the memory, for example after the body was passed on. */
+      /** Discards the contents and frees their memory, for example once the body has been forwarded. */
       readonly free: () => void;
     }
   | { readonly kind: 'too-large' | 'not-json' | 'bad' | 'gone' | 'no-room' };
 
-/** How much memory bodies may use. */
+/** Limits on the memory that request bodies may use. */
 export interface BodyLimits {
   readonly mostBodyBytes: number;
-  /** Every request gets this much immediately. A larger body is not read while it waits for memory. */
+  /** Every request gets this much memory immediately. A larger body is not read while it waits for memory. */
   readonly smallBodyBytes: number;
-  /** As a larger body arrives, it gets memory in steps of this size. */
+  /** As a larger body arrives, it gets memory in increments of this size. */
   readonly bodyStepBytes: number;
-  /** The memory for all larger bodies together. */
+  /** The total amount of memory for larger bodies. */
   readonly bodyRoomBytes: number;
-  /** How long a body waits for each step. */
+  /** The timeout for each increment of memory. */
   readonly bodyRoomMs: number;
 }
 
@@ -32,13 +32,13 @@ export interface BodyLimits {
 interface BodyPlace {
   readonly limits: BodyLimits;
   readonly room: BodyRoom;
-  /** The placements that may get the body. */
+  /** The placements to which the body may be forwarded. */
   readonly placements: readonly string[];
   /** Aborted when the client disconnects. */
   readonly gone: AbortSignal;
 }
 
-/** Reads a body within the limits. Never throws. */
+/** Reads a request body within the limits. Never throws. */
 export async function readBody(
   request: IncomingMessage,
   { limits, room, placements, gone }: BodyPlace,

@@ -1,9 +1,9 @@
 import type { GatewayUpstream } from '../../model/gateway.ts';
 
 /**
- * Replaces the runtime's model name with the name that clients use, in text that arrives in pieces; undefined if the
- * names are equal. Inside a JSON string, the quotes around the name would be escaped, so an answer's text never
- * changes.
+ * Replaces the runtime's model name with the name that clients use, in a response that arrives in chunks; undefined if
+ * the two names are the same. Text inside the answer is never replaced by mistake, because quotes inside a JSON string
+ * are escaped.
  */
 export function renameModel({ model, servedName }: GatewayUpstream) {
   if (model === servedName) return undefined;
@@ -20,15 +20,15 @@ export function renameModel({ model, servedName }: GatewayUpstream) {
       held = text.slice(text.length - begun);
       return Buffer.from(text.slice(0, text.length - begun), 'latin1');
     },
-    /** The rest, held back because it could have been the beginning of the name. */
+    /** The rest of the text, which was held back because it could have been the beginning of the name. */
     rest: (): Buffer => Buffer.from(held, 'latin1'),
   };
 }
 
-/** Turns each byte into one character, so that an incomplete character at the end of a piece stays unchanged. */
+/** Turns each byte into one character so that a multi-byte character split across two chunks stays intact. */
 const latin = (text: string): string => Buffer.from(text).toString('latin1');
 
-/** How many of `sought`'s first characters the text ends with. */
+/** The length of the longest proper prefix of `sought` with which the text ends. */
 function beginning(text: string, sought: string): number {
   for (let length = Math.min(text.length, sought.length - 1); length > 0; length -= 1) {
     if (text.endsWith(sought.slice(0, length))) return length;

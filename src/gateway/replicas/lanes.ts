@@ -7,14 +7,14 @@ import type { Replica } from './replicas.ts';
 import { type Lane, type Miss, passToLane, spread } from './spread.ts';
 import type { Turn } from './turns.ts';
 
-/** A client's request for text, read and checked. */
+/** A client's request, already read and checked. */
 export interface Way {
   readonly endpoint: Endpoint;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** The body in pieces, with this model name. */
+  /** The request body in chunks, with its model name replaced by this one. */
   readonly bodyFor: (model: string) => readonly Buffer[];
-  /** Returns the body's memory when the body is no longer needed. */
+  /** Frees the body's memory when the body is no longer needed. */
   readonly freeBody: () => void;
   readonly isStreamed: boolean;
   readonly arrivedAtMs: number;
@@ -26,13 +26,13 @@ export interface Way {
   readonly limits: AnswerLimits;
 }
 
-/** Marks a request from another replica's gateway. */
+/** The header that marks a request from another replica's gateway. */
 const passedHeader = 'meshwright-replica';
 
-/** Passes a request on to this node's runtime or, if the model has several replicas, to one of them. */
+/** Forwards a request to this node's runtime or, if the model has several replicas, to one of them. */
 export async function passToReplica(way: Way): Promise<Miss | undefined> {
   const { endpoint, headers, gone, leaving } = way;
-  // Without this, two replicas that are down could send a request back and forth.
+  // A request from another replica is not forwarded again: two replicas that are down could send it back and forth.
   const others = headers[passedHeader] === undefined ? await endpoint.others() : [];
   return withAnySignal([gone, leaving], (signal) =>
     others.length === 0
@@ -50,9 +50,7 @@ const ownLane = (way: Way, isOnly: boolean): Lane => ({
   pass: () => passToRuntime(way, isOnly),
 });
 
-/**
- * An admitted request remains in flight while it waits for its turn. It is served even if the gateway closes meanwhile.
- */
+/** A request counts as in flight while it waits for its turn; it is served even if the gateway closes meanwhile. */
 async function takeTurn({ endpoint, gone, leaving }: Way, signal: AbortSignal): Promise<Turn | Miss> {
   const before = await endpoint.closedBy();
   if (before !== undefined) return { kind: 'closed', reason: before };
@@ -129,7 +127,7 @@ function replicaLane(replica: Replica, way: Way): Lane {
   };
 }
 
-/** Answers from another replica are counted there, and say nothing about this node's runtime. */
+/** Other replicas count their own responses, which say nothing about this node's runtime. */
 const noPassage = { came: () => undefined, hold: () => undefined, end: () => undefined };
 
 async function passToOther(replica: Replica, way: Way): Promise<Miss | undefined> {
@@ -159,7 +157,7 @@ async function passToOther(replica: Replica, way: Way): Promise<Miss | undefined
   return { kind: 'down', reason: outcome.reason };
 }
 
-/** What another gateway's refusal means for this gateway's client. */
+/** Translates another gateway's refusal for this gateway's client. */
 function refusedThere(code: string): Miss {
   if (code === 'too_many_requests') return { kind: 'full', reason: 'too many requests wait there.' };
   if (code === 'closed') return { kind: 'closed', reason: 'it is not accepting requests.' };

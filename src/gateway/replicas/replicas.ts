@@ -4,28 +4,28 @@ import type { GatewayReplica } from '../../model/gateway.ts';
 import { type FileSight, watchedFile } from '../watched-file.ts';
 import { makeTurns, type Turns } from './turns.ts';
 
-/** What this gateway knows about another replica. */
+/** This gateway's view of another replica. */
 export interface Replica {
   readonly at: GatewayReplica;
-  /** The turns of the requests that this gateway sends to the replica. */
+  /** The turns for requests that this gateway sends to the replica. */
   readonly turns: Turns;
-  /** False while the replica is unreachable, and for a moment after it refused a request. */
+  /** False while the replica is unreachable, and briefly after it refuses a request. */
   readonly isReady: () => boolean;
-  /** Records a failed connection. Until a connection succeeds again, requests avoid the replica. */
+  /** Records a failed connection. Requests avoid the replica until a connection succeeds again. */
   readonly lost: () => void;
   readonly refused: () => void;
   /** Stops checking the replica. */
   readonly drop: () => void;
 }
 
-/** How long requests avoid a replica that refused one, for example because it is loading its model. */
+/** How long requests avoid a replica that has refused a request, for example because it is loading its model. */
 const refusedMs = 2_000;
 
-/** How often an unreachable replica is tried again, and how long each attempt may take. */
+/** How often the gateway retries an unreachable replica, and the timeout for each attempt. */
 const checkEveryMs = 3_000;
 const checkMs = 2_000;
 
-/** The other replicas listed in a file; none if the file is missing or invalid. */
+/** Parses the list of the other replicas; empty if the file is missing or invalid. */
 function parseReplicas(sight: FileSight): readonly GatewayReplica[] {
   const document = sight.kind === 'text' ? parsedJson(sight.text) : undefined;
   return Array.isArray(document) ? document.flatMap(replicaIn) : [];
@@ -38,8 +38,8 @@ function replicaIn(value: unknown): readonly GatewayReplica[] {
 }
 
 /**
- * Returns a function that reads the other replicas from a file. A replica that remains in the file after a change keeps
- * its requests.
+ * Returns a function that reads the other replicas from a file. If the file changes, the replicas that are still listed
+ * keep their requests.
  *
  * @param path undefined if there are no other replicas
  */
@@ -61,7 +61,7 @@ export function watchReplicas(
   });
 }
 
-/** A replica that counts as ready until a request fails. */
+/** Makes a replica that counts as ready until a request fails. */
 function makeReplica(at: GatewayReplica, turns: Turns): Replica {
   let isLost = false;
   let isDropped = false;
@@ -71,7 +71,7 @@ function makeReplica(at: GatewayReplica, turns: Turns): Replica {
     if (await canConnect(at)) isLost = false;
     else later();
   };
-  // A gateway that is asked to stop does not wait for these checks.
+  // The gateway can exit without waiting for these checks.
   const later = (): void => void setTimeout(() => void check(), checkEveryMs).unref();
   return {
     at,

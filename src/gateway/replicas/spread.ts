@@ -1,28 +1,28 @@
 import { withAnySignal } from '../any-signal.ts';
 import type { Turn, Turns } from './turns.ts';
 
-/** Why a request was not answered, as a sentence for the client; `leaving`: this gateway is being restarted. */
+/** Why a request got no response; `reason` is for the client, and `leaving` means that this gateway is restarting. */
 export interface Miss {
   readonly kind: 'closed' | 'full' | 'down' | 'leaving' | 'gone';
   readonly reason: string;
 }
 
-/** One replica that can answer a request. */
+/** A replica that can handle a request. */
 export interface Lane {
   /** The replica's placement. */
   readonly name: string;
   readonly turns: Turns;
-  /** The number of requests that it answers in parallel. */
+  /** The number of requests that the replica handles in parallel. */
   readonly most: number;
   readonly isReady: boolean;
   readonly take: (signal: AbortSignal) => Promise<Turn | Miss>;
-  /** Passes the request on; undefined if an answer began, however it ended. */
+  /** Forwards the request; undefined if a response started, whether or not it was completed. */
   readonly pass: () => Promise<Miss | undefined>;
 }
 
 const isMiss = (one: Turn | Miss): one is Miss => 'kind' in one;
 
-/** Passes a request on to one replica when its turn comes. */
+/** Forwards a request to one replica when the request's turn comes. */
 export async function passToLane(lane: Lane, signal: AbortSignal): Promise<Miss | undefined> {
   const turn = await lane.take(signal);
   return isMiss(turn) ? turn : passInTurn(lane, turn);
@@ -37,8 +37,8 @@ async function passInTurn(lane: Lane, turn: Turn): Promise<Miss | undefined> {
 }
 
 /**
- * Passes a request on to the replica with the fewest requests, then to the next one, until an answer begins. If every
- * replica is busy, the first one to have a free turn gets the request. Replicas that are not ready are tried last.
+ * Forwards a request to the replica with the fewest requests; if no response starts, tries the next one. If all
+ * replicas are busy, the first one that becomes free gets the request. Replicas that are not ready are tried last.
  *
  * @param lanes this node's replica comes first; it wins ties, because it needs no other Mac
  */
@@ -59,7 +59,7 @@ export async function spread(lanes: readonly Lane[], signal: AbortSignal): Promi
   return together(misses, lanes[0]?.name);
 }
 
-/** The lanes that gave no answer. */
+/** The lanes that did not handle the request, each with the reason. */
 type Missed = readonly (readonly [lane: Lane, miss: Miss])[];
 
 type Taken = { readonly lane: Lane; readonly turn: Turn } | { readonly misses: Missed };
@@ -69,12 +69,12 @@ async function passTaken({ lane, turn }: Exclude<Taken, { misses: Missed }>): Pr
   return miss === undefined ? [] : [[lane, miss]];
 }
 
-/** How many requests have chosen a lane but have no turn yet, so that simultaneous requests choose others. */
+/** Counts the requests that have chosen a lane but have no turn yet, which spreads out parallel requests. */
 const choosing = new WeakMap<Turns, number>();
 
 const shareOf = ({ turns, most }: Lane): number => (turns.counts().running + (choosing.get(turns) ?? 0)) / most;
 
-/** A turn at the lane with the fewest requests or, if all are busy, at the first one with a free turn. */
+/** Takes a turn in the lane with the fewest requests or, if all lanes are busy, in the first lane that becomes free. */
 async function takeAny(lanes: readonly Lane[], signal: AbortSignal): Promise<Taken> {
   const [best] = lanes.filter((one) => shareOf(one) < 1).sort((a, b) => shareOf(a) - shareOf(b));
   if (best === undefined) return raceFor(lanes, signal);
@@ -84,7 +84,7 @@ async function takeAny(lanes: readonly Lane[], signal: AbortSignal): Promise<Tak
   return isMiss(turn) ? { misses: [[best, turn]] } : { lane: best, turn };
 }
 
-/** Waits at every lane. When the first turn comes, gives up the places in all other queues. */
+/** Waits in the queue of every lane. When the first turn comes, leaves all other queues. */
 function raceFor(lanes: readonly Lane[], signal: AbortSignal): Promise<Taken> {
   return new Promise((resolve) => {
     const over = new AbortController();
@@ -106,7 +106,7 @@ function raceFor(lanes: readonly Lane[], signal: AbortSignal): Promise<Taken> {
   });
 }
 
-/** Combines the misses into one for the client: every replica is closed, one is only full, or none answers. */
+/** Combines the misses into one for the client: all replicas are closed, at least one is full, or none responds. */
 function together(misses: readonly (readonly [name: string, miss: Miss])[], own: string | undefined): Miss | undefined {
   const all = misses.map(([, miss]) => miss);
   if (all.every(({ kind }) => kind === 'closed')) return misses.find(([name]) => name === own)?.[1];

@@ -1,19 +1,19 @@
 import { waitInLine } from '../wait-in-line.ts';
 
-/** A turn at the runtime. It is returned exactly once, however the request ends. */
+/** A request's turn at the runtime. Every turn is given back exactly once, no matter how the request ends. */
 export interface Turn {
   readonly giveBack: () => void;
 }
 
-/** Turns at one runtime, in the order in which requests arrive. */
+/** Gives requests their turns at one runtime, in the order in which the requests arrive. */
 export interface Turns {
-  /** A turn; undefined if too many requests are already waiting, or if `signal` is aborted first. */
+  /** Waits for a turn; undefined if too many requests are already waiting or if `signal` aborts first. */
   readonly take: (signal: AbortSignal) => Promise<Turn | undefined>;
-  /** How many requests are at the runtime, and how many are waiting. */
+  /** The number of requests that the runtime is processing, and the number waiting. */
   readonly counts: () => { readonly running: number; readonly waiting: number };
 }
 
-/** Turns for `most` requests in parallel, while up to `mostWaiting` others wait. */
+/** Lets up to `most` requests run in parallel while up to `mostWaiting` others wait. */
 export function makeTurns(most: number, mostWaiting: number): Turns {
   let running = 0;
   const waiting: ((turn: Turn) => void)[] = [];

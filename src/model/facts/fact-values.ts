@@ -32,10 +32,7 @@ export interface NodeObservation {
 /** One Thunderbolt bus with its single receptacle, as macOS numbers it in `receptacle_id_key`. */
 export type ThunderboltReceptacle = FactsReceptacle;
 
-/**
- * A Mac seen at the far end of a cable. It advertises RDMA as protocol 64087. `advertisesRdma` is `unknown` if macOS
- * does not list the Mac's services, or not all of their numbers.
- */
+/** A Mac at the far end of a cable. It advertises RDMA as protocol 64087; `unknown` if macOS lists no services. */
 export type ThunderboltPeer = ThunderboltReceptacle['peers'][number];
 
 /** A dock, hub or disk: a device with a switch UID but without a domain. */
@@ -68,10 +65,7 @@ export type ServiceAddress = ItemOf<FactsServiceAddresses>;
 /** A file that meshwright installed on the node. `changed`: its content or mode differs from the installed file. */
 export type InstalledFile = ItemOf<FactsFiles>;
 
-/**
- * A published tree: one version of a runtime, or a model. A `staged` tree is still being built in its staging folder;
- * an older version can be published at the same time.
- */
+/** A published version of a runtime or model. `staged`: still being built; an older version can be published too. */
 export interface ObservedTree extends Omit<ItemOf<FactsTrees>, 'whole'> {
   /** The tree's complete digest; only for intact trees. */
   readonly whole?: Digest;
@@ -100,10 +94,7 @@ export interface RecordedRank extends RankRecord, Omit<Pick<ItemOf<FactsPlacemen
   readonly golden?: GoldenRecord;
 }
 
-/**
- * The result of requesting one token from an endpoint on the leader. `silent`: refused, timed out, not status 200, or
- * an invalid answer. After a timeout, the mesh can be busy or hung.
- */
+/** The result of asking the leader for one token. `silent`: refused, timed out or invalid; the mesh can be hung. */
 export type TokenResult = RecordedRank['token'];
 
 /** The keeper on a node. Its last change reads `at=1790000000 wired-limit from=0 to=491520`. */

@@ -11,17 +11,12 @@ export type MacosVersion = FactsMacosVersion;
 /** `27.0` for `27`, as `softwareupdate` prints the first version of a year. */
 export const withMinor = (version: string): string => (version.includes('.') ? version : `${version}.0`);
 
-/**
- * A macOS update offered on a Mac, such as `macOS Tahoe 26.7-25G229`. Apple changes names between releases, so no
- * decision depends on the title.
- */
+/** A macOS update offered on a Mac: `macOS Tahoe 26.7-25G229`. Apple changes names, so no decision uses them. */
 export type MacosUpdate = ItemOf<FactsSoftwareUpdates>;
 
 /** A Mac's identity. Its serial number and UUID are personal data: they can be shown, but are never logged. */
 export type Identity = FactsIdentity;
 
-/**
- * Returns a digest that identifies a Mac without revealing its numbers: the hardware UUID has 122 random bits.
- */
+/** A digest that identifies a Mac without revealing its numbers: the hardware UUID has 122 random bits. */
 export const identityDigest = ({ serial, hardwareUuid }: Identity): Digest =>
   digestOf({ serial, hardwareUuid: hardwareUuid.toUpperCase() });

@@ -8,10 +8,7 @@ import type {
 } from '../documents.generated.ts';
 import type { ItemOf } from '../given.ts';
 
-/**
- * The result of a start, known when its rank was stopped. `served`: it returned a token; `hung`: it came up but
- * returned no token; `failed`: it never came up.
- */
+/** How a start ended. `served`: a token came; `hung`: it came up without a token; `failed`: it never came up. */
 export type StartOutcome = 'served' | 'hung' | 'failed';
 
 /**

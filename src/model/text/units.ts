@@ -41,7 +41,8 @@ export function utcText(epochSeconds: number): string {
     .replace('.000Z', ' UTC');
 }
 
-const gibibyte = 2 ** 30;
+export const gibibyte = 2 ** 30;
+export const mebibyte = 2 ** 20;
 
 const decimals = (value: number): string => String(Number(value.toFixed(value < 10 ? 1 : 0)));
 

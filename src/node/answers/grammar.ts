@@ -15,10 +15,7 @@ export const isMac = (text: string): boolean => /^[0-9a-f]{1,2}(?::[0-9a-f]{1,2}
 /** A BSD interface name, such as `en2` or `bridge0`. */
 export const isInterface = (text: string): boolean => /^[a-z][a-z0-9_-]{0,14}$/i.test(text);
 
-/**
- * The BSD device name of a network service or hardware port. Serial adapters have longer names than interfaces, such as
- * `usbserial-AI06J8P5`.
- */
+/** The BSD device name of a network service or port. Adapters have longer ones, such as `usbserial-AI06J8P5`. */
 export const isBsdName = (text: string): boolean => /^[a-z][a-z0-9._-]{0,62}$/i.test(text);
 
 /** A name for people: printable and not empty. */

@@ -22,9 +22,7 @@ export function textOf(object: JsonObject, key: string): string | undefined {
 interface ReadOptions {
   /** Exit codes with valid stdout (default: only 0). */
   readonly exits?: readonly number[];
-  /**
-   * Whether the text's own syntax shows that it is complete, as in JSON; otherwise the text must end with a line end.
-   */
+  /** Whether the text's syntax shows that it is complete, as in JSON; otherwise it must end with a line end. */
   readonly isSelfEnding?: boolean;
 }
 
@@ -94,9 +92,7 @@ function quoted(said: string): string {
   return first === undefined ? ' and printed nothing.' : ` and printed: ${first.trim().slice(0, 200)}`;
 }
 
-/**
- * Rejects invalid text. None of our tools prints control characters, and a last line without a line end was cut off.
- */
+/** Rejects control characters, which no tool of ours prints, and a last line that was cut off. */
 function textFailure(answer: Answer, isSelfEnding: boolean): Known<never> | undefined {
   const { probe, stdout } = answer;
   if (!answer.isUtf8) return unknown('garbled', `${probe} printed text that is not UTF-8.`);

@@ -2,12 +2,6 @@ import { type Known, known, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { garbled, readLines } from './read-answer.ts';
 
-/** The exit code in the head line `WORD EXIT` of a tool's list; `undefined` for other heads. */
-export function exitOfListHead(head: string, word: string): number | undefined {
-  const [, found, code = ''] = /^([a-z]+) (\d{1,3})$/.exec(head) ?? [];
-  return found === word ? Number(code) : undefined;
-}
-
 /** One record in a node script's output: a head line and the lines below it. */
 export interface NodeRecord {
   readonly head: string;

@@ -8,10 +8,7 @@ const settings =
 
 const headForm = /^([a-z-]+) (\d{1,3}|unreadable|absent)$/;
 
-/**
- * One setting's record in the common probe's answer: exit status and output of the setting's tool. One invalid line
- * makes the whole answer garbled.
- */
+/** A setting's record in the probe's answer: exit status and output. One invalid line makes the answer garbled. */
 export function settingAnswer(
   answer: Answer | undefined,
   setting: string,

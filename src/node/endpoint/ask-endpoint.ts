@@ -35,10 +35,7 @@ const methodWords: Readonly<Record<TalkCommand['method'], string>> = {
   DELETE: ' -X DELETE',
 };
 
-/**
- * Sends one request to an endpoint on the same node, as the ssh user. A POST reads its body from standard input.
- * `parseAskAnswer` parses the output.
- */
+/** Sends one request to an endpoint on the same node, as the ssh user; a POST's body comes from standard input. */
 export function talkCommand({ method, port, path, deadlineSeconds, rootPrefix }: TalkCommand): string {
   return shellCommand(`${rootLine(rootPrefix)}
 export R LC_ALL=C

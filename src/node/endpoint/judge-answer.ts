@@ -51,10 +51,7 @@ type GoldenAnswer =
 /** Control characters except line ends and tabs, and the replacement character of decoders. */
 const unprintable = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\ufffd]/;
 
-/**
- * Checks a single golden answer: it must contain a token, and be printable if required. The caller compares the answer
- * with earlier ones. Never throws.
- */
+/** Checks one golden answer: it must contain a token, and be printable if required. Never throws. */
 export function judgeGolden(answer: HttpAnswer, pointer: string, check: GoldenCheck): GoldenAnswer {
   const judged = judgeToken(answer, pointer);
   if (judged.kind === 'none') return judged;
@@ -89,10 +86,7 @@ export type GoldenSpeed =
   | { readonly kind: 'at-least'; readonly perSecond: number }
   | { readonly kind: 'unknown'; readonly why: 'not-counted' | 'one-token' };
 
-/**
- * Minimum values for comparable measurements. The speed excludes the time of the first token; if little time remains,
- * the result is mostly noise.
- */
+/** Minimums for comparable measurements. The speed excludes the first token's time; the rest must not be noise. */
 const steady = { tokens: 8, restMs: 200 } as const;
 
 /**

@@ -26,9 +26,7 @@ export const keeperHashed: NodePath = below(place.keeper, 'hashed');
 /** The keeper's position in the version that it hashes. */
 export const keeperHashing: NodePath = below(place.keeper, 'hashing');
 
-/**
- * Name of a mark in a transaction's folder: once the change is confirmed, the keeper must no longer restore its data.
- */
+/** A mark in a transaction's folder: the change is confirmed, so the keeper must not restore its data anymore. */
 export const outdatedName = 'keeper-confirmed';
 
 /** That mark in a confirmed change, until the data are deleted. */

@@ -14,9 +14,7 @@ const programsIn = <Names extends string>(folder: `/${string}`, names: Names) =>
     NodePath
   >;
 
-/**
- * Tools of stock macOS by absolute path: over SSH a Mac's PATH is short, and a user's own PATH may contain other tools.
- */
+/** Tools of macOS by absolute path: over SSH, PATH is short, and a user's own PATH may contain other tools. */
 export const tool = {
   ...programsIn('/bin', 'cat chmod cp date df kill launchctl ln ls mkdir mv ps rm rmdir sh sleep sync'),
   ...programsIn('/sbin', 'ifconfig sha256sum shutdown'),
@@ -116,10 +114,7 @@ export function rootLine(rootPrefix: string): string {
   return `R=${quote(rootPrefix)}`;
 }
 
-/**
- * The command line for exec that runs a script in `/bin/sh`, whatever the user's login shell is. The script reaches
- * `/bin/sh` byte for byte.
- */
+/** The command line that runs a script in `/bin/sh`, byte for byte, whatever the user's login shell is. */
 export const shellCommand = (script: string): string => `exec /bin/sh -c ${quote(script)}`;
 
 /** The same for a script on standard input, which may be longer than a command line. */

@@ -162,10 +162,7 @@ export const accountFile = (name: string): NodePath => below(place.accounts, nam
 /** Folder with the account's folders. It belongs to root, so that everything writable is below a folder of root. */
 const accountFolder = (name: string): NodePath => below(place.accounts, `folders/${name}`);
 
-/**
- * File with the results of the account's tests on the last macOS build: the build, then one result per line; failures
- * start with `!`.
- */
+/** Results of the account's tests on the last macOS build: the build, then one per line; failures have a `!`. */
 export const accountChecked = (name: string): NodePath => below(place.accounts, `${name}.checked`);
 
 /** Folder that belongs to root and exists only while the account is tested. */

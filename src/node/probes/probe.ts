@@ -8,8 +8,6 @@ export const probe = (name: string, ask: readonly Word[], deadlineMs: number, ma
   maxBytes,
 });
 
-/**
- * Creates a probe whose output grows with the records on the node. The script's indentation is removed to save space.
- */
+/** Creates a probe whose output grows with the node's records. Removes the script's indentation to save space. */
 export const recordProbe = (name: string, script: string, deadlineMs: number): Probe =>
   probe(name, [tool.sh, '-c', script.replaceAll(/\n +/g, '\n')], deadlineMs, 262_144);

@@ -162,9 +162,7 @@ printf "end\\n"`;
 export const storedRecordsWith = (keys: readonly string[]): Probe =>
   recordProbe('kept-records', recordsScript(keys), 10_000);
 
-/**
- * The probe to which facts refer. An observation sends it with the keys of all values (src/engine/observe/facts.ts).
- */
+/** The probe to which facts refer. An observation sends it with the keys of all values. */
 export const storedRecords = storedRecordsWith([]);
 
 /**

@@ -137,10 +137,7 @@ export const readStoredRecords = (answer: Answer | undefined) =>
       transactions: all('transaction').map(({ name, fields = {} }): NodeTransaction => {
         return { state: name === 'pending' ? 'pending' : 'rolling', fields };
       }),
-      /**
-       * `last` is the keeper's last change; `hashed` lists the models that it hashed; `refused` is set if macOS refused
-       * network changes over SSH.
-       */
+      /** `last`: the keeper's last change; `hashed`: the models it hashed; `refused`: no network changes by SSH. */
       keeper: all('keeper')[0]?.fields ?? {},
       baseline: { values: all('baseline').map(baselineOf), daemons: all('foreign').map(daemonOf) },
       traces: traces[0] ?? { hasFolder: false, trees: 'none', hasSudoers: false, hasKey: false },

@@ -1,17 +1,18 @@
-# `as_account COMMAND` runs a command as the ranks' account, so that nothing it fetches or starts runs as root. The
-# command runs in `$build`, a new folder that `build_folder` creates for the account each time. Arguments such as
-# NAME=VALUE before the command set its environment variables. `take FILE BYTES TARGET` copies a result of at most BYTES
-# to `TARGET.new`. It reads FILE as the account, which owns the folder and could have put a link there. `publish TARGET`
-# makes the result readable and gives it its final name.
+# `as_account COMMAND` runs a command as the ranks' account, so nothing that the command fetches or starts runs as root.
+# The command runs in the `$build` folder, which `build_folder` creates from scratch for the account. NAME=VALUE
+# arguments before the command set environment variables. `take FILE BYTES TARGET` copies a build result of at most
+# BYTES bytes to `TARGET.new`. `take` reads FILE as the account, because the account owns the folder and could have
+# replaced FILE with a link. `publish TARGET` makes the result readable for every account and renames it to TARGET.
 #
 # Uses refuse-root.sh
-# Needs account: the account, which must not be able to become root; empty for the user who called sudo
-# Needs builds: the account's folder for builds
+# Needs account: the ranks' account, which must not be able to become root; empty for the user who ran sudo
+# Needs builds: the path prefix of the account's build folders
 # Prints: nothing; fails with mktemp, no-result, stat, too-long
 refuse_root "$account"
 account=${account:-${SUDO_USER:-root}}
 as_account() {
-  # Programs such as find enter the folder they start in, and other accounts cannot enter the ssh user's home.
+  # Programs such as find must be able to enter their working directory, and other accounts cannot enter the ssh user's
+  # home.
   (cd "$build" && exec "$R/usr/bin/sudo" -n -H -u "$account" "$R/usr/bin/env" HOME="$build" TMPDIR="$build" "$@" </dev/null)
 }
 build_folder() {

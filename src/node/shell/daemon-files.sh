@@ -1,18 +1,19 @@
-# `writable_daemon_file NAME UID GROUPS` prints the files and folders through which this account can change what launchd
-# runs as root: a property list in `/Library/LaunchDaemons`, a root daemon's program, a file among its arguments, the
-# targets of links among these, and every folder above them. If a program is missing or replaced by a folder, the
-# folders above it count, because their owner can install a different program. Prints nothing if there is no such file;
-# if this is unknown, fails with the reason on stderr. It checks owners, modes and access lists. It does not check what
-# such a program reads or starts itself, or what a sticky folder lets others add.
+# `writable_daemon_file NAME UID GROUPS` prints the files and folders that this account can change and that control what
+# launchd runs as root. It checks the property lists in `/Library/LaunchDaemons`, the programs of root daemons, the
+# files named in their arguments, the targets of any links among these, and every folder above them. If a program is
+# missing or is a folder, the folders above it are still checked, because their owners can install a different program.
+# If the account can change none of these, the function prints nothing; if that cannot be determined, it fails and
+# prints the reason to stderr. It checks owners, modes and access control lists, but neither the files that such a
+# program itself reads or starts nor the files that others may add to a sticky folder.
 #
-# `root_words` reads property lists and prints the paths that launchd runs as root: a program and its arguments as a
-# whole, their quoted parts and, for `sh -c 'x; /opt/y --file=/opt/z'`, word by word. The last awk program in this file
-# tests whether an access list, as `ls -lde` prints it, lets the account or one of its groups change a file or a
-# folder's contents.
-# See launchd.plist(5): Program, ProgramArguments, UserName; find(1) of macOS: -acl; ls(1) of macOS: -e; chmod(1) of
-# macOS for the rights in an access list.
+# `root_words` reads property lists and prints all paths in the programs and arguments that launchd runs as root. To
+# find the paths in arguments such as `sh -c 'x; /opt/y --file=/opt/z'`, it checks each program and argument as a whole,
+# each of its quoted parts, and each of its words. The last awk program in this file tests whether an access control
+# list, in the format of `ls -lde`, allows the account or any of its groups to change a file or a folder's contents. See
+# launchd.plist(5): Program, ProgramArguments, UserName; find(1) of macOS: -acl; ls(1) of macOS: -e; chmod(1) of macOS
+# for the rights in an access control list.
 #
-# Needs launch_daemons: the folder with the property lists
+# Needs launch_daemons: the folder that contains the property lists
 # Prints: nothing
 root_words() { "$R/usr/bin/awk" '
 function ends() { if (!other) printf "%s", words; words = key = ""; other = note = depth = 0 }

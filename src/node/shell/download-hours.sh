@@ -1,13 +1,14 @@
-# The hours in which a job may download: the job's file `hours` contains their start and end, such as `22:00 06:00`.
-# Without the file, there is no limit. `launch-job` also updates the file while the job is running. `inhours` returns 1
-# outside the hours. It sets `left` to the number of seconds until the hours end. It reads this Mac's time of day, so
-# that neither a clock change nor sleep shifts the hours. `await_hours` waits until the hours begin, and returns 1 if it
-# did not have to wait. The job's file `until` contains the time that the job is waiting for. `waiting HH:MM` writes
-# this file, and `resumed` removes it.
+# Limits the hours in which a job may download. The job's `hours` file contains the start and end of these hours, such
+# as `22:00 06:00`; without this file, the job may download at any time. `launch-job` also updates the file while the
+# job is running. `inhours` returns 1 outside the hours, and sets `left` to the number of seconds until the hours end.
+# It always reads the Mac's current time of day, so neither a clock change nor sleep shifts the hours. `await_hours`
+# waits until the hours begin, and returns 1 if it did not have to wait. While the job waits, its `until` file contains
+# the time at which the hours begin. `waiting HH:MM` writes this file, and `resumed` removes it.
 #
 # Prints: nothing; fails with clock
 waits='' peered=''
-# `clock HHMMSS` sets `s` to the seconds since midnight. The leading 1 keeps 08 from being read as octal.
+# `clock HHMMSS` sets `s` to the number of seconds since midnight. The leading 1 prevents 08 from being read as an octal
+# number.
 clock() {
   s=${1#??}
   s=$(((1${1%????} - 100) * 3600 + (1${s%??} - 100) * 60 + 1${1#????} - 100))
@@ -23,7 +24,7 @@ inhours() {
   clock "${closes%:*}${closes#*:}00"
   left=$(((s - left + 86400) % 86400)) closes=$s
   clock "${opens%:*}${opens#*:}00"
-  # Within the hours, the remaining time is at most their full length.
+  # The current time is within the hours if the time left until they end is at most their full length.
   [ "$left" -gt 0 ] && [ "$left" -le "$(((closes - s + 86400) % 86400))" ]
 }
 waiting() {

@@ -1,6 +1,6 @@
-# `end_preparations FOLDER` stops every process of a placement's `prepare` on this Mac, even if it has outlived its job:
-# with TERM, and after ten seconds with KILL. FOLDER is the placement's folder. The parent of the account's program is a
-# shell with this folder in its command line.
+# `end_preparations FOLDER` stops all processes of a placement's `prepare` command on this Mac, even processes that
+# outlived their job. It sends SIGTERM, and after ten seconds SIGKILL. FOLDER is the placement's folder, which
+# identifies these processes: the shell that runs the account's program has this folder in its command line.
 #
 # Uses process-family.sh
 # Prints: nothing; fails with still-running

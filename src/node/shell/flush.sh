@@ -1,8 +1,8 @@
-# `flush FILE…` makes the contents of files and folders survive a power loss; `flush_tree FOLDER` does this for
+# `flush FILE …` flushes files and folders to disk, so their contents survive a power loss; `flush_tree FOLDER` flushes
 # everything in a folder. After an fsync, the bytes may still be only in the drive's cache. fcntl 51 (F_FULLFSYNC)
-# empties this cache for the whole drive, so one call after the last fsync is enough. Linux and some volumes lack
-# F_FULLFSYNC; there, fsync has to do. fsync(2) and fcntl(2) of macOS. Where perl does not work, sync(8) is the only
-# option.
+# flushes this cache for the whole drive, so one call after the last fsync is enough. Linux and some volumes do not
+# support F_FULLFSYNC, so fsync must suffice there. See fsync(2) and fcntl(2) of macOS. If perl does not work, sync(8)
+# is the only option.
 #
 # Prints: nothing; fails with flush
 flusher='use strict;

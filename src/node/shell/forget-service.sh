@@ -1,5 +1,5 @@
-# `forget_service TRACE …` unloads the service `$L` and removes its files and folders. It sets `y` to 1 if there were
-# any.
+# `forget_service FILE …` unloads the `$L` service and removes its files and folders. It sets `y` to 1 if it unloaded or
+# removed anything.
 #
 # Uses service.sh
 # Uses remove-files.sh

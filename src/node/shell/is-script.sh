@@ -1,5 +1,5 @@
-# `isscript MARK` tests whether the script that left this mark is still running. By now, an old mark's process ID may
-# belong to a different program, such as `ssh -s`.
+# `isscript MARK` tests whether the script that left this mark is still running. The function also checks the command
+# line, because the process ID in an old mark's name may now belong to a different program, such as `ssh -s`.
 #
 # Prints: nothing
 isscript() {

@@ -1,5 +1,5 @@
-# `isrunning FOLDER` tests whether a job's process is running, by its ID and command line, and sets `p` to the ID.
-# `cleared KEY` removes a job's folder if the job's process has exited or is about to exit.
+# `isrunning FOLDER` checks the ID and command line of a job's process to test whether the job is running, and sets `p`
+# to the process ID. `cleared KEY` removes a job's folder if the job has exited or is about to exit.
 #
 # Prints: nothing
 isrunning() {

@@ -1,9 +1,10 @@
-# `leave SAID` handles a failure message from a subshell: if macOS refused a setting that the keeper maintains, `leave`
-# marks the node and continues. For any other failure, or without a keeper, the script fails.
+# `leave MESSAGE` handles a failure message from a subshell. If macOS refused to change a setting that the keeper
+# maintains, `leave` marks the node, and the script continues. After any other failure, or if the keeper does not
+# maintain the setting, the script fails.
 #
 # Uses network-setup.sh
-# Needs keeper: whether the keeper maintains the value that the script sets
-# Prints: the failure message, to stderr, and exits with 1
+# Needs keeper: whether the keeper maintains the setting that the script changes
+# Prints: on failure, the message to stderr, and exits with 1
 leave() {
   case $keeper:$1 in (1:*'@failed no-full-disk-access '*) ;; (*)
     printf '%s\n' "$1" >&2

@@ -1,5 +1,5 @@
-# `load_service PLIST` loads the service `$L`; launchd may refuse this briefly after a `bootout`.
-# launchctl(1): bootstrap exits with 5 if the service is loaded.
+# `load_service PLIST` loads the `$L` service. It tries up to three times, because launchd may refuse to load a service
+# shortly after a `bootout`. launchctl(1): bootstrap exits with 5 if the service is already loaded.
 #
 # Uses service.sh
 # Prints: nothing; fails with launchctl

@@ -1,7 +1,7 @@
-# `must SLUG COMMAND …` runs a tool and fails with SLUG unless the tool exits with 0. For tools that change files, exit
-# 0 is not enough: `tookeffect` checks the result of rm, rmdir, mv, mkdir, ln, cp and chmod (with a numeric mode). The
-# owner that chown sets is not checked, because a simulation has only one account. `o` is the tool's output. The calling
-# script defines the function `failed`.
+# `must SLUG COMMAND …` runs a tool, and fails with SLUG if the tool's exit code is not 0. For tools that change files,
+# exit code 0 is not enough: `tookeffect` also checks the results of rm, rmdir, mv, mkdir, ln, cp and chmod (with a
+# numeric mode). The owner that chown sets is not checked, because a simulation has only one account. `must` sets `o` to
+# the tool's output. The calling script defines the `failed` function.
 #
 # Prints: nothing
 tookeffect() {

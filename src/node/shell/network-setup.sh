@@ -1,8 +1,9 @@
-# `net ARGUMENTS` runs networksetup and sets `o` to its output. The tool's exit code is not reliable (0 or 4 after an
-# error), but its messages are. Without Full Disk Access, an SSH session gets a specific message, seen on a Mac mini
-# with macOS 26.6. A later success removes the file `$refused_mark`. `mustnet` fails if `net` fails.
+# `net ARGUMENTS` runs networksetup and sets `o` to its output. The exit code of networksetup is unreliable (0 or 4
+# after an error), so `net` recognizes errors by their messages. In an SSH session without Full Disk Access,
+# networksetup prints a specific message, as seen on a Mac mini with macOS 26.6. Once networksetup has changed a setting
+# again, `net` removes the `$refused_mark` file. If `net` fails, `mustnet` ends the script.
 #
-# Needs refused_mark: the file that marks a node where macOS refused this once
+# Needs refused_mark: the file that marks a node on which macOS refused to change a network setting
 # Prints: nothing; fails with no-full-disk-access, networksetup
 net() {
   o=$("$R/usr/sbin/networksetup" "$@" 2>&1)

@@ -1,4 +1,4 @@
-# `ownfolder FOLDER ACCOUNT` makes an account the owner of a folder and lets no other account enter it.
+# `ownfolder FOLDER ACCOUNT` makes ACCOUNT the owner of FOLDER and denies access to all other accounts.
 #
 # Prints: nothing
 ownfolder() {

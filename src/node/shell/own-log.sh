@@ -1,6 +1,6 @@
-# `ownlog FILE ACCOUNT` makes the ssh user the owner of the account's service log, so that this user can read it without
-# root. Only the account can also write to the log, through its primary group, which has no other members. An empty
-# account means the ssh user.
+# `ownlog FILE ACCOUNT` makes the ssh user the owner of a service's log, so this user can read the log without root.
+# Besides the ssh user, only ACCOUNT can write to the log, through the account's primary group, which has no other
+# members. An empty ACCOUNT means the ssh user.
 #
 # Prints: nothing; fails with no-account
 ownlog() {

@@ -1,6 +1,6 @@
-# `family PROCESS` prints the IDs of all processes that a process has started, directly or indirectly. `pressed WHAT`
-# sends a signal to the processes in `c` that still exist: TERM, and after ten seconds KILL. It fails if none is left,
-# and ends the script after twenty seconds. The caller sets `n` to 0 and calls `pressed` until it fails.
+# `family PROCESS` prints the IDs of all descendants of a process. `pressed WHAT` sends a signal to the processes in `c`
+# that still exist: SIGTERM at first, SIGKILL after ten seconds. It returns 1 once no process is left. If a process
+# still exists after twenty seconds, the script fails. The caller sets `n` to 0 and calls `pressed` until it returns 1.
 #
 # Prints: nothing; fails with still-running
 family() {

@@ -1,4 +1,4 @@
-# `remove_files FILE …` removes existing files and folders, and sets `y` to 1 if there were any.
+# `remove_files FILE …` removes files and folders, and sets `y` to 1 if any of them existed.
 #
 # Prints: nothing
 remove_files() {

@@ -1,10 +1,10 @@
-# `look` tests whether launchd has loaded the service `$L`. It sets `pid` to the process ID (empty if there is no
-# process) and `o` to the output. `bootout` unloads the service and waits until it is gone. For launchctl's bootout,
-# exit codes 3, 36 and 113 are not errors: the service is gone or stopping. For print, only exit 113 with "Could not
-# find service" means that the service is not loaded.
+# `look` tests whether launchd has loaded the `$L` service. It sets `pid` to the service's process ID (empty if the
+# service has no process) and `o` to launchctl's output. `bootout` unloads the service and waits until launchd has
+# unloaded it. Exit codes 3, 36 and 113 of `launchctl bootout` are not errors: the service is gone or is stopping. For
+# `launchctl print`, only exit code 113 with "Could not find service" means that the service is not loaded.
 #
 # Needs label: the service's label
-# Needs end_seconds: how many seconds to wait for the service to stop
+# Needs end_seconds: the maximum number of seconds to wait until the service has stopped
 # Prints: nothing; fails with launchctl
 L=system/$label
 look() {
@@ -13,7 +13,7 @@ look() {
     case $o in (*'Could not find service'*) return 1 ;; esac
     failed launchctl "$o"
   fi
-  # The first `state` and `pid` at the top level, one line each; each level is indented by a tab or four spaces.
+  # Finds the first top-level `state` and `pid`, one per line; each level is indented by a tab or four spaces.
   x=$(printf '%s\n' "$o" | "$R/usr/bin/awk" '!s && sub(/^(\t|    )state = /, "") { s = $0 }
 !p && sub(/^(\t|    )pid = /, "") { p = $0 }
 END { print s; print p }')

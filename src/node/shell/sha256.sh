@@ -1,6 +1,7 @@
-# `sha256 <FILE` prints its input's SHA-256 as 64 digits, or prints nothing and fails. Models have hundreds of GB, and
-# shasum, a perl program, is slow. macOS 15 and later have sha256sum, which is used if it prints the right digest of
-# `abc` (FIPS 180-4). Its output according to Apple's text_cmds-190, md5/md5.c: the digest, two spaces and the name.
+# `sha256 <FILE` prints the SHA-256 of its input as 64 hexadecimal digits, or fails and prints nothing. Models can be
+# hundreds of GB in size, and shasum, a perl program, is slow. macOS 15 and later include sha256sum, which is used if it
+# prints the right digest for `abc` (FIPS 180-4). According to Apple's text_cmds-190, md5/md5.c, sha256sum prints the
+# digest, two spaces and the name.
 #
 # Prints: the digest
 sha256() {

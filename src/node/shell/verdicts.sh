@@ -1,7 +1,7 @@
-# The functions that end a root script: `changed` or `unchanged` for success, and `failed SLUG TEXT` for failure, which
-# prints the first line of TEXT. `N` is a newline.
+# These functions end a root script: `changed` and `unchanged` report success, and `failed SLUG TEXT` reports a failure
+# with the first line of TEXT. `N` is a newline.
 #
-# Prints: the verdict; a failure to stderr, and exits with 1
+# Prints: @changed or @unchanged; on failure, @failed with SLUG and TEXT to stderr, and exits with 1
 N='
 '
 changed() {

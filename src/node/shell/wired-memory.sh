@@ -1,13 +1,15 @@
-# `session` sets `u` to the boot session. `marked` tests whether a stop in this session found that the Mac needs a
-# restart, and sets `w` to the reason. `refuse_marked` prevents a start on such a Mac. It first measures again, because
-# the memory may have belonged to a different program, and removes the mark if the value has fallen. `slack` sets `z` to
-# the allowed difference from the baseline `B`, in bytes. `others` tests whether a rank of a placement other than `$d`
-# is running. `keep_wired` records the wired memory before this boot session's first rank starts. Once a rank has run,
-# its share is unknown, so no baseline is recorded. `mark WHY` records for the next plan that this Mac needs a restart.
-# After a rank stops, `judge_wired` sets `m` to the state of wired memory: `normal`, `high`, or `unknown` with the
-# reason. The calling script defines `wired`, which prints the number of wired bytes, or nothing.
+# `session` sets `u` to the current boot session. `marked` tests whether the Mac has a reboot mark from this boot
+# session, and sets `w` to the reason for the mark. `refuse_marked` prevents a start on a Mac with such a mark. If the
+# reason is memory, `refuse_marked` first measures the wired memory again, because a different program may have wired
+# it, and removes the mark if the value has fallen. `slack` sets `z` to the allowed difference from the baseline `B`, in
+# bytes. `others` tests whether a rank of any placement other than the one in `$d` is running. `keep_wired` records the
+# wired memory as the baseline before the first rank of this boot session starts. Once a rank has run, the ranks' share
+# of the wired memory is unknown, so no baseline is recorded. `mark WHY` writes the reboot mark, which shows the next
+# plan that this Mac needs a restart. After a rank has stopped, `judge_wired` sets `m` to the state of the wired memory:
+# `normal`, `high`, or `unknown` with the reason. The calling script defines `wired`, which prints the number of wired
+# bytes, or nothing if that number is unknown.
 #
-# Needs slack_bytes: the lower limit for the allowed difference in wired memory
+# Needs slack_bytes: the number of wired bytes above the baseline that are always allowed
 # Prints: nothing; fails with sysctl, reboot-mark
 session() {
   u=$("$R/usr/sbin/sysctl" -n kern.bootsessionuuid)
@@ -76,7 +78,8 @@ judge_wired() {
   ! others || { m='unknown (another placement runs here)'; return; }
   slack
   n=0 m=normal
-  # Checks four times a second until the kernel has freed the memory of the exited processes.
+  # Checks four times a second for up to five seconds, because the kernel needs time to free the memory of exited
+  # processes.
   while W=$(wired) && [ -n "$W" ] && [ "$W" -gt $((B + z)) ]; do
     n=$((n + 1))
     [ "$n" -lt 20 ] || { m=high; return; }

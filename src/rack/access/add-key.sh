@@ -1,9 +1,9 @@
-# Adds one line to the ssh user's `authorized_keys` in a single write: existing lines are not rewritten, and a symbolic
-# link is kept. The folder and the file get the modes that sshd requires: with StrictModes, sshd ignores a file that
-# others can write to (sshd(8)). Exits with 1 if a tool fails.
+# Appends one line to the ssh user's `authorized_keys` in a single write, so existing lines are not rewritten and a
+# symbolic link is kept. The `.ssh` folder and the file get the modes that sshd requires: with StrictModes, sshd ignores
+# a file that others can write to (sshd(8)). Exits with 1 if a tool fails.
 #
-# Needs key: the key's type and base64
-# Needs mark: the comment that uninstall recognizes
+# Needs key: the key's type and base64 text
+# Needs mark: the comment by which `uninstall` recognizes the line
 # Prints: @key added or @key kept
 folder=$HOME/.ssh keys=$HOME/.ssh/authorized_keys what=added
 [ -d "$folder" ] || "$R/bin/mkdir" -m 700 "$folder" || exit 1

@@ -1,12 +1,13 @@
-# Adds the sudo rule to meshwright's file, below other accounts' rules. sudo ignores names with a dot, so a file that
-# visudo rejects never takes effect. The file has mode 0440 and is owned by root (sudoers(5)).
+# Adds the sudo rule to meshwright's file, below the rules of other accounts. The new file has a name with a dot until
+# visudo has accepted it; sudo ignores such files, so a file that visudo rejects never takes effect. The file is owned
+# by root and has mode 0440 (sudoers(5)).
 #
-# Needs folder: the folder with sudo's files
-# Needs file: meshwright's file
-# Needs new: the file's path until visudo has accepted it
-# Needs rule: a newline, which marks the rule as data for readers of this script, and then the rule
-# Prints: @rule added or @rule kept; @refused and the reason, and exits with 1, if visudo or another tool refuses the
-# rule
+# Needs folder: the folder that contains sudo's rule files
+# Needs file: meshwright's file in that folder
+# Needs new: the temporary path of the new file, until visudo has accepted it
+# Needs rule: a newline and the rule; the newline shows readers of this script that the rule is data
+# Prints: @rule added or @rule kept; if visudo rejects the rule or another tool fails, @refused and the reason, and
+# exits with 1
 what=added
 N='
 '

@@ -1,8 +1,9 @@
-# `directory COMMAND Users|Groups NAME …` sets `o` to dscl's output; a refusal that a person can lift has a separate
-# slug. `has LINE` tests whether the record `r` contains a line, and `read_account NAME` reads an account's record into
-# `r`.
+# `directory COMMAND Users|Groups NAME …` sets `o` to dscl's output; a permission error, which a person can resolve, has
+# its own slug. `has LINE` tests whether the record `r` contains a line, and `read_account NAME` reads an account's
+# record into `r`.
 #
-# Needs accounts: the folder with our notes on accounts: NAME, and NAME.begun while an account is being created
+# Needs accounts: the folder that contains a file NAME for each of our accounts, or NAME.begun while the account is
+# being created
 # Prints: nothing; fails with no-full-disk-access, dscl
 directory() {
   c=$1 x=/$2${3:+/$3}

@@ -1,19 +1,21 @@
-# Runs under an account with a rank's environment, and tests what a rank does: write to its home folder, read files,
-# open RDMA devices, reach the GPU. Every test has a key, and only the requested tests run. A short-lived service runs
-# this script.
+# Tests, under a rank's account and with a rank's environment, everything that a rank needs to do: write to its home
+# folder, read files, open RDMA devices, and use the GPU. Each test has a key, and only the requested tests run. A
+# short-lived service runs this script.
 #
-# Needs files_key: the key of the test that reads the files that ranks read
+# Needs files_key: the key of the test that checks whether the account can read the files that ranks read
 # Needs devices: the names of the RDMA devices that the ssh user sees
-# Needs kernel_script: reads the state of the RDMA driver before any verbs tool starts
-# Needs ports_script: queries the RDMA devices, unless another verbs tool is still running or a rank is starting
-# Needs left_alone: ports_script's exit code when it does not query the devices
+# Needs kernel_script: a script that reads the state of the RDMA driver before any verbs tool starts
+# Needs ports_script: a script that queries the RDMA devices, unless another verbs tool is still running or a rank is
+# starting
+# Needs left_alone: the exit code of ports_script if it did not query the devices
 # Needs gpu_key: the key of the GPU test
 # Needs gpu_command: the command line with which a runtime lists its devices
-# Needs gpu_shows: a pattern that its output matches if it reaches the GPU
-# Needs gpu_built_for: a pattern that its output matches if it was built for a GPU; empty if it always is
-# Words: the root prefix, and the keys of the tests to run
-# Prints: one line per test: `passed KEY`, `failed KEY: WORDS`, or `busy KEY: WORDS` to try again later. WORDS is the last
-#   line that a program printed.
+# Needs gpu_shows: a pattern that matches the command's output if the runtime can use the GPU
+# Needs gpu_built_for: a pattern that matches the command's output if the runtime was built for a GPU; empty if it
+# always is
+# Arguments: the root prefix, and the keys of the tests to run
+# Prints: one line per test: `passed KEY`, `failed KEY: WORDS`, or `busy KEY: WORDS` if the test must be repeated later.
+#   WORDS is the reason, such as the last line of a program's output.
 q=$2
 cd "$TMPDIR" || exit
 N='
@@ -29,8 +31,8 @@ if wants home; then
     refused failed home "$x"
   fi
 fi
-# The paths that the root script found on this node, one per line. The account may not be able to enter the folders
-# above.
+# Tests the paths that the root script found on this node, one per line. The root script looks for them, because the
+# account may be unable to enter the folders above these paths.
 if wants "$files_key"; then
   z=''
   while IFS= read -r x; do

@@ -1,8 +1,8 @@
-# Fails if an account can become root, or if a LaunchDaemon that runs as the account fails a test of what ranks do.
-# (Over ssh, an account may have different rights.) The results are stored with the macOS build. A test that passed runs
-# again only after the build, the account ID or the runtime version changes. A test that failed runs every time; its
-# line begins with `!`. docs/unverified.md: nothing is published about RDMA devices and accounts without administrator
-# rights.
+# Fails if an account can become root, or if a LaunchDaemon that runs as the account fails a test of what ranks need to
+# do. The tests run in a LaunchDaemon, because an account may have different rights over ssh. The results are stored
+# together with the macOS build. A test that passed is repeated only after the macOS build, the account's ID or the
+# runtime's version has changed. A test that failed is repeated every time; its line in the results begins with `!`. No
+# publication describes RDMA devices under accounts without administrator rights (docs/unverified.md).
 #
 # Uses ../../node/shell/refuse-root.sh
 # Uses ../../node/shell/load-service.sh
@@ -11,11 +11,11 @@
 # Needs name: the account's name
 # Needs home: the account's home
 # Needs temporary: the account's replacement for /tmp
-# Needs checked: the file with the results
+# Needs checked: the file that contains the results
 # Needs folder: a folder that exists only during the check
 # Needs keys: the tests' keys
-# Needs tests: the script text that runs as the account
-# Words: paths that ranks read; only paths that exist on this node are tested
+# Needs tests: the text of the script that runs as the account
+# Arguments: paths that ranks read; only paths that exist on this node are tested
 # Prints: @changed or @unchanged; fails with no-build, no-account, account-unfit, account-untested
 refuse_root "$name"
 d=$folder f=$checked
@@ -91,7 +91,8 @@ until hasrun; do
   "$R/bin/sleep" 0.2
 done
 bootout
-# The account wrote these lines, so only the expected ones count, and only a limited number of bytes is read.
+# The account could have written anything to this file, so only the expected lines count, and only a limited number of
+# bytes is read.
 a=$N$("$R/usr/bin/head" -c 8192 "$d/answers" 2>/dev/null)$N
 e=''
 for k in $q; do

@@ -1,17 +1,17 @@
-# Creates one of our accounts and its group, without a password, a shell or a writable home. A record with other values
-# belongs to a person or a program and is not changed. If a run is killed, the next run finishes its work. It also
-# reuses a record that macOS kept during `uninstall`.
+# Creates one of our accounts and its group, without a password, a shell or a writable home. A record with different
+# values belongs to a person or a program and is not changed. If a run is killed, the next run finishes creating the
+# account. The script also reuses a record that macOS kept during `uninstall`.
 #
-# dscl(1): `-create` makes a record key by key; seen over ssh as root on headless Macs with Apple silicon.
+# dscl(1): `-create` builds a record one key at a time, as seen over ssh as root on headless Macs with Apple silicon.
 #
 # Uses account-records.sh
 # Needs name: the name of the account and its group
-# Needs home: the folder that its record names
+# Needs home: the home folder that the account's record contains
 # Needs first_number: the first ID in the range for our accounts
 # Needs last_number: the last ID in this range
 # Prints: @changed or @unchanged; fails with other-account, no-number
 f=$accounts/$name g=$accounts/$name.begun
-# In the record, the path has no root prefix.
+# The path in the record has no root prefix.
 home=${home#"$R"}
 # `add Users|Groups KEY VALUE` adds a missing key to the record `r`, and never changes an existing value.
 add() {
@@ -19,14 +19,14 @@ add() {
   case "$N$r" in (*"$N$2:"*) failed other-account "/$1/$name has a different $2" ;; esac
   directory -create "$1" "$name" "$2" "$3"
 }
-# Sets `y` to one of our values (with the ID `i`) that the record `r` lacks, or to nothing if it has them all.
+# Sets `y` to one of our values (with the ID `i`) that is missing from the record `r`, or to nothing if none is missing.
 lacking() {
   y=''
   for x in "UniqueID: $i" "PrimaryGroupID: $i" "NFSHomeDirectory: $home" 'UserShell: /usr/bin/false' 'Password: *'; do
     has "$x" || y=$x
   done
 }
-# Chooses the first ID that no account or group has. Later attempts use the same ID.
+# Picks the first ID that is not used by any account or group. Later runs use the same ID.
 choose_number() {
   directory -list Users '' UniqueID
   l=$o
@@ -48,7 +48,8 @@ if [ -e "$f" ]; then
     unchanged
   fi
   [ -z "$r" ] || failed other-account "the account $name is not the one that meshwright created"
-  # macOS has deleted the account. It gets its ID back if its group still has that ID.
+  # The account that meshwright created has been deleted. The new account gets the same ID; if the group now has a
+  # different ID, the script fails.
   write "$g" "${u#uid=}$N"
   must rm "$R/bin/rm" -f "$f"
 fi
@@ -59,7 +60,7 @@ if [ -e "$g" ]; then
 elif [ -z "$r$o" ]; then
   choose_number
 else
-  # A record that macOS kept from an earlier installation has all values below. Any other record is not ours.
+  # A record that macOS kept from an earlier installation has all of the values below. Any other record is not ours.
   i=${r##*UniqueID: }
   i=${i%%"$N"*}
   case $i in ('' | *[!0-9]*) i=0 ;; esac

@@ -1,14 +1,15 @@
-# Removes our accounts with their groups and homes, and kills the processes that still run as them. If a record is not
-# ours, removes only our own files. Where macOS does not let an ssh session delete a record, the account remains,
-# without a password, a shell or files.
+# Removes our accounts, their groups and their homes, and kills all processes that still run under these accounts. If an
+# account's record is not ours, removes only our files for the account. If macOS does not allow an ssh session to delete
+# a record, the account remains, but has no password, shell or files.
 #
-# dscl(1): to delete a record over ssh, sshd needs Full Disk Access; otherwise dscl fails with -14120.
+# dscl(1): deleting a record over ssh requires Full Disk Access for sshd; otherwise, dscl fails with -14120.
 #
 # Uses account-records.sh
 # Needs names: the accounts' names
 # Prints: @changed; fails with still-running
-# `end_all UID NAME` kills every process of an account. Its services are already removed, so these processes were left
-# behind. After the account is deleted, macOS could give its ID, and thus these processes, to another account.
+# `end_all UID NAME` kills all processes of an account. The account's services have already been removed, so these
+# processes were left behind. Once the account is deleted, macOS could assign its ID to another account, which would
+# then own these processes.
 end_all() {
   # Checks five times a second.
   n=0

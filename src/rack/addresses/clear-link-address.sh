@@ -1,11 +1,11 @@
-# Resets a network service to DHCP, the macOS default, and removes the remaining addresses from its interface. On a Mac
-# that did not let an ssh session create a service, only the interface has the address. networksetup(8): -setdhcp,
+# Resets a network service to DHCP, the macOS default, and removes the remaining addresses from its interface. If macOS
+# did not allow an ssh session to create the service, only the interface has the address. networksetup(8): -setdhcp,
 # -getinfo; ifconfig(8): -alias removes the network address.
 #
 # Uses ../../node/shell/network-setup.sh
 # Needs service: the service's name; empty if the interface has no service
 # Needs device: the interface
-# Words: the addresses
+# Arguments: the addresses to remove
 # Prints: @changed or @unchanged; fails with networksetup, ifconfig
 isdhcp() {
   mustnet -getinfo "$service"

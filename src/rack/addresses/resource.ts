@@ -221,12 +221,8 @@ function setStep(fleet: DesiredFleet, place: Place, wanted: WantedAddress, needs
   const all = readValue(target.facts, networkServicesFact) ?? [];
   const service = serviceOf(all, device);
   const hardwarePort = portOf(receptacle);
-  const name =
-    service?.name ??
-    newServiceName(
-      hardwarePort,
-      all.map((one) => one.name),
-    );
+  const taken = all.map((one) => one.name);
+  const name = service?.name ?? newServiceName(hardwarePort, taken);
   const { address, prefixLength } = wanted;
   const create = service === undefined;
   const args = {

@@ -1,19 +1,20 @@
-# Gives a network service a fixed address that survives a reboot. Creates the service if its port has none, and enables
-# a disabled service. Sets no router, because a cable reaches only its other end. If the service has the address but the
-# interface has lost it, for example through a manual `ifconfig`, macOS does not restore it, so this script does. Where
-# ssh sessions cannot set the service, the script sets the address on the interface, and the keeper restores it.
+# Assigns a network service a static address that survives a reboot. Creates the service if the port has none, and
+# enables the service if it is disabled. Sets no router, because a cable leads only to the Mac at its other end. If the
+# service has the address but the interface has lost it, for example after a manual `ifconfig`, macOS does not restore
+# the address, so this script does. If macOS does not allow an ssh session to change the service, the script sets the
+# address on the interface, and the keeper restores it there.
 #
-# networksetup(8): -createnetworkservice, -setmanual, -setnetworkserviceenabled, -getinfo; ifconfig(8): inet, netmask. In a
-# list, an asterisk marks a disabled service. For an interface that is up without a link, ifconfig prints
-# `status: inactive`, and macOS removes its address.
+# networksetup(8): -createnetworkservice, -setmanual, -setnetworkserviceenabled, -getinfo; ifconfig(8): inet, netmask.
+# In networksetup's list of services, an asterisk marks a disabled service. If an interface is up but has no link,
+# ifconfig prints `status: inactive`, and macOS removes the interface's address.
 #
 # Uses ../../node/shell/leave.sh
 # Needs service: the service's name
 # Needs create: whether to create the service if the port has none
-# Needs hardware_port: the port's name
+# Needs hardware_port: the hardware port's name
 # Needs device: the interface
 # Needs address: the new address
-# Needs mask: the netmask in dotted form
+# Needs mask: the netmask in dotted-decimal notation
 # Prints: @changed or @unchanged; fails with no-service, networksetup, ifconfig
 isthere() {
   mustnet -listallnetworkservices

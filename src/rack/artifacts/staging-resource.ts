@@ -95,10 +95,7 @@ function propertyOf(fleet: DesiredFleet, target: ObservedTarget): Property {
   };
 }
 
-/**
- * Leftovers of abandoned installations: staging folders of trees that are no longer needed, and files of finished jobs.
- * Publishing a tree removes its own leftovers.
- */
+/** Leftovers of abandoned installations: staging folders that nothing needs, and files of finished jobs. */
 export const staging: Resource = {
   kind: 'staging',
   after: ['identity', 'sudo'],

@@ -1,14 +1,14 @@
-# Removes the three layers of the Thunderbolt Bridge: disables its service, deletes it from the network preferences
-# (otherwise configd creates it again at the next boot or when a cable is plugged in), and destroys its interface. Each
-# layer is checked before and after. If macOS refuses to disable the service, the script reports it only after removing
-# the other two layers, which stay removed. According to public recipes, disabling only the service left the bridge up
-# with all its members.
+# Removes the three layers of the Thunderbolt Bridge: disables its service, deletes the bridge from the network
+# preferences (otherwise, configd would create the bridge again at the next boot or when a cable is plugged in), and
+# destroys its interface. Each layer is checked before and after the change. If macOS refuses to disable the service,
+# the script reports this only after it has removed the other two layers, which stay removed. Published instructions
+# report that disabling only the service left the bridge up with all of its members.
 #
 # Uses ../../node/shell/leave.sh
 # Needs bridge: the bridge's interface
 # Needs members: the bridge's members
 # Needs preferences: the network preferences file
-# Words: the bridge's services
+# Arguments: the bridge's services
 # Prints: @changed or @unchanged; fails with networksetup, plistbuddy, ifconfig; exits with 3, which keeps the other
 # changes, if macOS refused to disable a service
 key=:VirtualNetworkInterfaces:Bridge:$bridge

@@ -1,6 +1,6 @@
 import { listText } from '../../model/lists.ts';
 import type { Link, LinkEnd } from '../../model/node.ts';
-import { type FirstPart, type Prose, prose } from '../../model/text/prose.ts';
+import { type FirstPart, type Prose, prose, upperFirst } from '../../model/text/prose.ts';
 import { type BridgeState, bridgeLayers, bridgeState, isBridged, madeBridges } from '../bridge/reading.ts';
 import { linkAt } from '../cabling/judge-cabling.ts';
 import { isSameEnd } from '../cabling/receptacle-view.ts';
@@ -96,10 +96,16 @@ export const appliedBefore = (examination: Examination, links: readonly Link[]):
   examination.desired.thunderbolt.bridge === 'remove' ? ownWords(examination, bridgedNodes(examination, links)) : '';
 
 /** {@link bridgesBefore} as the start of a sentence: `First remove the Thunderbolt Bridge on studio-1; then `. */
-export function bridgesFirst(examination: Examination, links: readonly Link[]): FirstPart | undefined {
+function bridgesFirst(examination: Examination, links: readonly Link[]): FirstPart | undefined {
   const before = bridgesBefore(examination, links);
   if (before === '') return undefined;
   const own = appliedBefore(examination, links);
   const applied: Prose = own === '' ? '' : [{ kind: 'applied', text: own, isLeft: false }];
   return { kind: 'first', act: prose`${applied}${before.slice(own.length)}` };
+}
+
+/** An imperative sentence that begins with the bridge work to do before any cable is plugged in. */
+export function afterBridges(examination: Examination, links: readonly Link[], words: string): Prose {
+  const first = bridgesFirst(examination, links);
+  return first === undefined ? `${upperFirst(words)}.` : prose`${first}${words}.`;
 }

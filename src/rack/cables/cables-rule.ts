@@ -2,7 +2,7 @@ import { needsFastLink } from '../../desired/layouts.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { type Link, type LinkEnd, linkEndText, type NodeName } from '../../model/node.ts';
 import { linkSubject } from '../../model/subject.ts';
-import { joinProse, named, namedEnd, type Prose, prose, upperFirst } from '../../model/text/prose.ts';
+import { joinProse, named, namedEnd, type Prose, prose } from '../../model/text/prose.ts';
 import { speedText } from '../../model/text/units.ts';
 import { endWords, moveText, namedEnds, viewText } from '../cabling/cabling-text.ts';
 import { type JudgedLink, viewAt } from '../cabling/judge-cabling.ts';
@@ -10,7 +10,7 @@ import type { MoveGroup } from '../cabling/moves.ts';
 import { isSameEnd, type ReceptacleView } from '../cabling/receptacle-view.ts';
 import { defineRule, type Finding, type RuleCodes } from '../define-rule.ts';
 import { type Examination, rdmaSeverity } from '../examination.ts';
-import { bridgesFirst } from './bridges-reading.ts';
+import { afterBridges } from './bridges-reading.ts';
 import { thunderboltFact } from './fact.ts';
 
 const blockingLink = {
@@ -85,12 +85,6 @@ const codes = {
 
 type Found = Finding<keyof typeof codes>;
 
-/** An imperative sentence that begins with the bridge work to do before any cable is plugged in. */
-function act(examination: Examination, links: readonly Link[], words: string): Prose {
-  const first = bridgesFirst(examination, links);
-  return first === undefined ? `${upperFirst(words)}.` : prose`${first}${words}.`;
-}
-
 const linksOf = ({ cabling }: Examination, { mismatch }: MoveGroup): readonly Link[] =>
   cabling.links.map(({ link }) => link).filter(({ ends }) => mismatch.ends.some((end) => isSameEnd(end, ends[0])));
 
@@ -103,7 +97,7 @@ const nodesOf = (ends: readonly LinkEnd[]): readonly NodeName[] => ends.map(({ n
 function cure(examination: Examination, judged: JudgedLink): Pick<Found, 'hint' | 'handsAt'> {
   const group = groupOf(examination, judged);
   if (group !== undefined && group.moves.length > 0) {
-    const hint = act(examination, linksOf(examination, group), group.moves.map(moveText).join(', then '));
+    const hint = afterBridges(examination, linksOf(examination, group), group.moves.map(moveText).join(', then '));
     return { hint, handsAt: nodesOf(group.moves.flatMap(namedEnds)) };
   }
   const [unclear] = group?.mismatch.unclear ?? [];
@@ -159,7 +153,7 @@ function tell(examination: Examination, judged: JudgedLink): Omit<Found, 'subjec
   const { judgement, link } = judged;
   const nodes = nodesOf(link.ends);
   const plugStraight = `plug the cable directly from ${endWords(link.ends[0])} into ${endWords(link.ends[1])}`;
-  const straight = act(examination, [link], plugStraight);
+  const straight = afterBridges(examination, [link], plugStraight);
   switch (judgement.kind) {
     case 'as-declared':
       return judgement.bitsPerSecond === undefined && needsFastLink(examination.desired, link.ends)
@@ -199,7 +193,11 @@ function tell(examination: Examination, judged: JudgedLink): Omit<Found, 'subjec
         ? {
             code: 'cabling/no-answer',
             detail: 'Something is plugged in at both ends, but nothing answers.',
-            hint: act(examination, [link], 'unplug the cable at one end, wait ten seconds, and plug it in again'),
+            hint: afterBridges(
+              examination,
+              [link],
+              'unplug the cable at one end, wait ten seconds, and plug it in again',
+            ),
           }
         : undefined;
   }

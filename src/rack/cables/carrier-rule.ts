@@ -1,11 +1,11 @@
 import { linkSubject } from '../../model/subject.ts';
-import { namedEnd, prose, upperFirst } from '../../model/text/prose.ts';
+import { namedEnd, prose } from '../../model/text/prose.ts';
 import { endWords } from '../cabling/cabling-text.ts';
 import { linkAt } from '../cabling/judge-cabling.ts';
 import { defineNodeRule } from '../define-rule.ts';
 import { interfacesFact } from '../network/interfaces-fact.ts';
 import { interfaceAt, strayCarrier } from '../network/interfaces-reading.ts';
-import { bridgesFirst } from './bridges-reading.ts';
+import { afterBridges } from './bridges-reading.ts';
 import { thunderboltFact } from './fact.ts';
 
 /** Cables whose carrier is on the interface of another receptacle, so that the address of the link has none. */
@@ -27,14 +27,13 @@ export const carriers = defineNodeRule(
       const stray = link && strayCarrier(examination, node, end);
       const own = interfaceAt(node.facts, end.receptacle);
       if (link === undefined || stray === undefined || own === undefined) return [];
-      const first = bridgesFirst(examination, [link]);
       const words = `unplug the cable in ${endWords(end)}, wait ten seconds, and plug it in again`;
       const address = own.ipv4[0] === undefined ? '' : ` (${own.ipv4[0].address})`;
       return {
         code: 'address/no-carrier' as const,
         subject: linkSubject(link.ends),
         detail: prose`${namedEnd(end)} sees the far Mac, but its interface ${own.name}${address} has no carrier. The carrier is on ${stray.device}, where nothing is plugged in (receptacle ${stray.receptacle}).`,
-        hint: first === undefined ? `${upperFirst(words)}.` : prose`${first}${words}.`,
+        hint: afterBridges(examination, [link], words),
         handsAt: [node.name],
       };
     }),

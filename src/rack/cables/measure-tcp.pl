@@ -1,11 +1,12 @@
-# Measures TCP over one cable with the same program at the other end, for comparison with RDMA. Written for macOS's perl
-# (5.34) with only its core modules.
+# Measures TCP over one cable with the same program at the other end, for comparison with RDMA. The program needs only
+# the core modules of macOS's perl (5.34).
 #
 # Arguments: OWN-ADDRESS lead|follow SECONDS. Standard input: the lines that the other end prints.
-# Prints: the lines in native/core/measure.h, except that a TCP connection loses no messages and the first line is
-#   hello 2 ADDRESS PORT    the leading end listens there; port 0: this end follows, and connects from this address
+# Prints: the lines listed in native/core/measure.h, except that LOST is always 0 and the first line is
+#   hello 2 ADDRESS PORT    the leading end listens on this address and port; port 0: this end follows, and connects
+#                           from this address
 #
-# Prints `failed REASON` and exits with 1 at a deadline, after a signal, and when the other end or the caller is gone.
+# Prints `failed REASON` and exits with 1 at a deadline, after a signal, or if the other end or the caller is gone.
 use strict;
 use warnings;
 use Errno qw(EAGAIN ECONNABORTED EINPROGRESS EINTR);
@@ -15,11 +16,13 @@ use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
 
 my ($own, $role, $seconds) = @ARGV;
 my ($message_bytes, $ping_bytes, $most_samples, $longest_line) = (65_536, 16, 200_000, 512);
-# A socket without room for the shorter time counts as a stall. After the longer time, the cable counts as dead.
+# If a socket's buffer stays full for `$patience` seconds, the socket counts as stalled. After `$silent` seconds, the
+# cable counts as dead.
 my ($patience, $silent) = (0.1, 5);
-# The input is read only after this many messages, because each read costs microseconds.
+# Standard input is checked only once per this many messages, because each check takes microseconds.
 my $read_every = 16;
-# Messages differ from their neighbors, and are compared whole, because perl compares quickly but copies slowly.
+# Consecutive messages differ. Each message is compared as a whole, because perl compares strings quickly but copies
+# them slowly.
 my @messages = map { message($_) } 1 .. 4;
 
 my ($socket, $deadline);
@@ -34,7 +37,7 @@ sub now { return clock_gettime(CLOCK_MONOTONIC) }
 
 sub say_line { syswrite STDOUT, "@_\n" or die "the output is closed\n" }
 
-# Waits for the input or the handle, but only for a moment. True if the handle can be read or written to.
+# Waits briefly for standard input or for the handle. Returns true if the handle can be read or written.
 sub wait_for {
   my ($handle, $is_writing, $most) = @_;
   die "the time for the measurement is over\n" if now() > $deadline;
@@ -49,7 +52,7 @@ sub wait_for {
   return $handle && vec $$bits, fileno $handle, 1;
 }
 
-# The next line of the input, if there is one. A line that does not begin with this word is an error.
+# Returns the next input line, if there is one. A line that does not begin with `$word` is an error.
 sub heard {
   my ($word) = @_;
   my ($line) = $input =~ /^([^\n]*)\n/;
@@ -94,7 +97,8 @@ sub connect_ends {
   await("ready") if !$is_ready;
 }
 
-# Accepts only the other end. True if that end is ready, which it may report before its connection is accepted.
+# Accepts a connection only from the other end. Returns true if the other end has already reported that it is ready,
+# which can happen before its connection is accepted.
 sub accept_from {
   my ($listener, $peer) = @_;
   my $is_ready;
@@ -113,7 +117,7 @@ sub connect_to {
   my ($near, $peer, $port) = @_;
   if (!connect $near, pack_sockaddr_in($port, $peer)) {
     die "connect: $!\n" if $! != EINPROGRESS;
-    # macOS itself would try for 75 seconds.
+    # macOS itself would keep trying for 75 seconds.
     my $until = now() + $silent;
     until (wait_for($near, 1)) { die "connect: Operation timed out\n" if now() > $until }
     $! = unpack "i", getsockopt $near, SOL_SOCKET, SO_ERROR;
@@ -123,7 +127,7 @@ sub connect_to {
   return 0;
 }
 
-# Reads what has arrived, up to this length.
+# Appends the bytes that have arrived, up to this total length.
 sub read_some {
   my ($bytes, $length) = @_;
   my $got = sysread $socket, $$bytes, $length - length $$bytes, length $$bytes;
@@ -132,7 +136,7 @@ sub read_some {
   return $got;
 }
 
-# Returns the number of stalls.
+# Sends all bytes and returns the number of stalls.
 sub write_all {
   my ($bytes) = @_;
   my ($at, $stalls, $moved_at) = (0, 0, now());
@@ -151,7 +155,7 @@ sub write_all {
 
 # --- the measurements ---
 
-# Sends messages one by one, and waits for each answer.
+# Sends messages one at a time, and waits for the reply to each message.
 sub measure_latency {
   my ($end, $number, @samples) = (now() + $seconds, 0);
   while (!@samples || (now() < $end && @samples < $most_samples)) {
@@ -165,7 +169,7 @@ sub measure_latency {
     push @samples, (now() - $began) / 2;
     die "the other end sent a wrong message\n" if $pong ne $ping;
   }
-  # The first tenth warms up the caches.
+  # The first tenth of the samples only warms up the caches.
   splice @samples, 0, @samples / 10;
   @samples = sort { $a <=> $b } @samples;
   my @chosen = @samples[@samples / 2, @samples * 99 / 100, -1];
@@ -174,7 +178,7 @@ sub measure_latency {
 
 sub nanoseconds { return sprintf "%.0f", 1e9 * $_[0] }
 
-# Answers until the other end has measured its latency.
+# Echoes messages until the other end has measured the latency.
 sub answer {
   my $ping = "";
   until (defined heard("latency")) {
@@ -204,7 +208,7 @@ sub receive_stream {
     my $got = read_some(\$message, $message_bytes);
     if ($got) {
       $last_at = now();
-      # The time begins with the first piece, so its bytes do not count.
+      # The clock starts when the first chunk has arrived, so the bytes of that chunk do not count.
       if (defined $first_at) { $bytes += $got } else { $first_at = $last_at }
       if (length $message == $message_bytes) {
         $wrong++ if $message ne $messages[$count++ % @messages];
@@ -233,7 +237,7 @@ sub measure {
     receive_stream();
     send_stream();
   }
-  # Until then, the other end may need this one.
+  # The other end may still need this end until it reports that it is done.
   say_line("done");
   await("done");
 }

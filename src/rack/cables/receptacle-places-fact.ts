@@ -63,10 +63,7 @@ function controllerOf(path: RegistryPath): Controller | undefined {
   return above.length !== 1 || handle === undefined || receptacle === undefined ? undefined : { handle, receptacle };
 }
 
-/**
- * Leaves out receptacles without a place, and places without a receptacle, such as those of USB ports. Undefined if
- * anything occurs twice or nothing matches.
- */
+/** Leaves out receptacles without a place and places of USB ports. Undefined if one occurs twice or nothing matches. */
 function joined(
   connectors: readonly (Connector | undefined)[],
   controllers: readonly (Controller | undefined)[],

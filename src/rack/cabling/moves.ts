@@ -60,10 +60,7 @@ function connected(start: Edge, all: readonly Edge[]): readonly Edge[] {
   }
 }
 
-/**
- * Groups everything that is wrong with the cabling into connected pieces. If a link leads to an unobserved node, the
- * piece names that end in `unclear`.
- */
+/** Groups what is wrong with the cabling into connected pieces; `unclear` names their ends on unobserved nodes. */
 function findMismatches(cabling: Cabling): readonly Mismatch[] {
   const links = wantedLinks(cabling);
   const cables = wrongCables(cabling);
@@ -281,9 +278,7 @@ function movesFor({ cables, links }: Mismatch, reuse: Reuse): readonly Move[] {
   const served = new Set(reuse.values());
   const removes = cables
     .filter((cable) => !reuse.has(cable))
-    .map(({ ends, outside }): Move => {
-      return { kind: 'remove-cable', ends, ...given({ outside }) };
-    });
+    .map(({ ends, outside }): Move => ({ kind: 'remove-cable', ends, ...given({ outside }) }));
   const shifts = [...reuse].flatMap(([cable, link]) => shiftOf(cable, link));
   const adds = links.filter((link) => !served.has(link)).map(({ ends }): Move => ({ kind: 'add-cable', ends }));
   return [...removes, ...inOrder(shifts.toSorted((a, b) => compareEnds(a.to, b.to))), ...adds];

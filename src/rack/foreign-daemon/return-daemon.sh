@@ -1,10 +1,10 @@
-# Restores a foreign network daemon: moves its plist back, unless a new plist exists there. The daemon stays disabled
-# unless `load` is set. launchctl(1): enable, bootstrap.
+# Restores a foreign network daemon: moves its property list back, unless a new property list exists at the original
+# path. The daemon stays disabled unless `load` is set. launchctl(1): enable, bootstrap.
 #
 # Uses ../../node/shell/load-service.sh
 # Needs plist: the original path of the daemon's property list
-# Needs kept: the path that its property list was moved to
-# Needs load: whether to load it, because it was loaded before and values are restored
+# Needs kept: the path to which the property list was moved
+# Needs load: whether to load the daemon, because it was loaded before and its previous state is being restored
 # Prints: @changed or @unchanged; fails with launchctl
 y=''
 if [ -e "$kept" ] && [ ! -e "$plist" ]; then

@@ -1,11 +1,12 @@
-# Unloads a foreign network daemon and disables it, so that it does not return after a restart. Records its previous
-# state: `was=loaded`, or an empty value if it was not loaded. launchctl(1): bootout, disable, print-disabled.
+# Unloads a foreign network daemon and disables it, so the daemon does not start again after a restart. Records the
+# daemon's previous state: `was=loaded`, or `was=` if the daemon was not loaded. launchctl(1): bootout, disable,
+# print-disabled.
 #
 # Uses ../../node/shell/service.sh
 # Needs plist: the daemon's property list
-# Needs kept: the path that its property list is moved to, for a later restore
-# Needs remove: whether to move its property list
-# Needs was: the file that records its previous state
+# Needs kept: the path to which the property list is moved, so that it can be restored later
+# Needs remove: whether to move the property list
+# Needs was: the file that records the daemon's previous state
 # Prints: @changed or @unchanged; fails with launchctl
 isdisabled() {
   o=$("$R/bin/launchctl" print-disabled system 2>&1) || failed launchctl "$o"

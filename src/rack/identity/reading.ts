@@ -10,10 +10,7 @@ export const isOtherMac = ({ desired, facts }: Pick<ExaminedNode, 'desired' | 'f
   return desired.identity !== undefined && seen !== undefined && identityDigest(seen) !== desired.identity;
 };
 
-/**
- * Describes how the Mac that answered differs from the file's hardware section or from the lock's Mac. Empty if no
- * difference is known.
- */
+/** How the Mac that answered differs from the file's hardware or the lock's Mac; empty if not known to differ. */
 export function hardwareDifferences({ desired, facts }: Pick<ExaminedNode, 'desired' | 'facts'>): readonly string[] {
   const { model, memoryBytes, serial } = desired.hardware;
   const hardware = readValue(facts, hardwareFact);

@@ -1,7 +1,4 @@
-/**
- * The part of the keeper that hashes the published models, a little in every round, so that each byte is compared at
- * least once in 30 days and a serving rack does not notice.
- */
+/** Hashes the published models, a little in every round, so that each byte is compared once in 30 days, unnoticed. */
 import { keeperHashed, keeperHashing } from '../../node/paths/keeper-files.ts';
 import { below, pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import { listName, sealName } from '../../node/paths/own-paths.ts';

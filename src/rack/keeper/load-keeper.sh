@@ -1,5 +1,5 @@
-# Makes launchd load the installed keeper, and waits until its first round has succeeded. launchctl(1): `enable` undoes
-# a `disable`, which otherwise outlives bootstraps.
+# Loads the installed keeper into launchd, and waits until the keeper's first round has succeeded. launchctl(1):
+# `enable` undoes a `disable`, which otherwise persists across bootstraps.
 #
 # Uses ../../node/shell/load-service.sh
 # Needs plist: the keeper's property list

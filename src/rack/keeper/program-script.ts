@@ -73,10 +73,7 @@ say() {
   }
 }`;
 
-/**
- * `watch` kills the round if it hangs; launchd then kills its remaining processes. `watched` is called when a round ends
- * in time.
- */
+/** `watch` kills a round that hangs, and launchd its processes. `watched` is called when a round ends in time. */
 const watchFunctions = `watch() {
   (
     trap 'kill "$s" 2>/dev/null; exit 0' TERM

@@ -1,7 +1,7 @@
-# Makes launchd forget the keeper and removes its files. The settings that it restored remain unchanged.
+# Unloads the keeper from launchd and removes its files. The settings that the keeper has restored remain unchanged.
 #
 # Uses ../../node/shell/forget-service.sh
-# Words: all files of the keeper except its log
+# Arguments: all of the keeper's files except its log
 # Prints: @changed or @unchanged
 forget_service "$@"
 [ -n "$y" ] || unchanged

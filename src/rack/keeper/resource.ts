@@ -158,10 +158,7 @@ function stepsOf(fleet: DesiredFleet, target: ObservedTarget, makes: readonly Pr
   return [scriptStep({ name: 'keeper/remove', call: { name: 'remove-keeper', args: {} }, makes, deadlineMs: 30_000 })];
 }
 
-/**
- * The daemon that restores what macOS undoes between two runs: bridge, addresses, wired limit. It comes after all of
- * these, because it may only keep confirmed settings.
- */
+/** The daemon that restores what macOS undoes: bridge, addresses, wired limit. It comes after these resources. */
 export const keeper: Resource = {
   kind: 'keeper',
   after: ['identity', 'sudo', 'thunderbolt-bridge', 'link-address', 'wired-limit'],

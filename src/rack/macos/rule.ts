@@ -252,10 +252,7 @@ function offerText(node: ExaminedNode, wanted: DesiredFleet['macos']): string | 
   return accepted.length === 0 ? `${only}, which the file does not accept` : `${only}, not ${wanted.version}`;
 }
 
-/**
- * A Mac that already has the desired version needs at most a background security improvement. Empty if its version or
- * updates are unknown.
- */
+/** Updates that the Mac still needs: with the desired version, only background security. Empty if unknown. */
 function newerUpdates({ facts }: ExaminedNode, { version: desired }: DesiredFleet['macos']): readonly MacosUpdate[] {
   const macos = read(facts, macosVersionFact);
   const offers = read(facts, softwareUpdatesFact);

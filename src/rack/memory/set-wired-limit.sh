@@ -1,7 +1,7 @@
-# Sets the amount of memory that the GPU may wire, until the next boot. 0 is the macOS default. Deletes the keeper's
-# data if it contains a different limit.
+# Sets the GPU's limit for wired memory until the next boot. A limit of 0 is the macOS default. Deletes the keeper's
+# data file if the file contains a different limit.
 #
-# Needs megabytes: the limit
+# Needs megabytes: the limit in megabytes
 # Needs keeper_data: the keeper's data file
 # Prints: @changed or @unchanged; fails with sysctl
 islimit() {

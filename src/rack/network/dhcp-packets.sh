@@ -1,14 +1,14 @@
 # For each Thunderbolt interface with an IPv4 address that is not self-assigned, prints the output of `ipconfig
 # getpacket` and then the interface's name and the exit code, such as `en3 exit 0`. The last line is `end`. Other
-# interfaces are not queried. Writes the file `dhcp` in the private folder. The tools run in the background, because a
-# shell handles no signal while a foreground tool runs.
+# interfaces are not queried. Writes the `dhcp` file to the observation's private folder. The tools run in the
+# background, because a shell does not handle signals while a foreground tool is running.
 #
-# Why `getpacket` and not `getsummary`: `getpacket` prints the packet that the DHCP client accepted, in flat lines that
-# are shown in Apple's manual page and have been published in full. For `getsummary`, only single lines have been
-# published, and its lease times have no time zone. ipconfig(8): nothing is printed if DHCP is not active or got no
-# address
+# The script runs `getpacket` instead of `getsummary`, because `getpacket` prints the packet that the DHCP client
+# accepted, in flat lines that Apple's manual page shows and that have been published in full. Only individual lines of
+# `getsummary` output are publicly documented, and its lease times have no time zone. ipconfig(8): `getpacket` prints
+# nothing if DHCP is inactive or got no address.
 #
-# Prints: lines of ipconfig, then end
+# Prints: lines from ipconfig, then end
 trap "kill -9 \$!; wait; exit 142" ALRM HUP TERM
 r() { "$@" & wait $!; }
 { r "$R/usr/sbin/networksetup" -listallhardwareports && r "$R/sbin/ifconfig" -a; } >dhcp || exit

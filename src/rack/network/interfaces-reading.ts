@@ -23,10 +23,7 @@ export function thunderboltInterfaces(facts: Facts | undefined): ReadonlyMap<num
   return found.length === 0 ? undefined : new Map(found);
 }
 
-/**
- * Classifies an interface by its hardware port: it belongs to a Thunderbolt receptacle or to something else. An
- * interface without a port may still be a receptacle.
- */
+/** Whether an interface belongs to a Thunderbolt receptacle. One without a hardware port may belong to one. */
 export function interfaceKind(facts: Facts, name: string): 'thunderbolt' | 'other' | 'unknown' {
   const ports = read(facts, hardwarePortsFact);
   const receptacles = thunderboltInterfaces(facts);

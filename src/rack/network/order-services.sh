@@ -1,12 +1,13 @@
-# Moves the network services of some devices behind all others. The tool needs every name, including those of disabled
-# services and VPNs, and otherwise changes nothing ("Wrong number of network services"). So this script builds the list
-# from the current services. networksetup(8): -ordernetworkservices, -listnetworkserviceorder.
+# Moves the network services of some devices to the end of the service order. networksetup requires the names of all
+# services, including disabled services and VPNs; otherwise, it changes nothing ("Wrong number of network services"). So
+# this script builds the complete list from the current services. networksetup(8): -ordernetworkservices,
+# -listnetworkserviceorder.
 #
-# `last_behind DEVICES` prints the names of all services in `o`, one per line in their order, except that services with
-# one of these devices come last.
+# `last_behind DEVICES` prints the names of all services in `o`, one per line, in their current order but with the
+# services of these devices at the end.
 #
 # Uses ../../node/shell/leave.sh
-# Needs last: the devices, each between two spaces
+# Needs last: the devices, each surrounded by spaces
 # Prints: @changed or @unchanged; fails with networksetup
 last_behind() { printf '%s\n' "$o" | "$R/usr/bin/awk" -v d="$1" '
 /^\([*0-9]+\) / { n = $0; sub(/^\([*0-9]+\) /, "", n); next }

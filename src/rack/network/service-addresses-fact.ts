@@ -90,10 +90,7 @@ function onlyNameOf(device: string, order: readonly NetworkService[]): string | 
   return names.length === 1 ? names[0] : undefined;
 }
 
-/**
- * If IPv4 is switched off, `__INACTIVE__` is next to its previous method (configd, SCNetworkProtocolSetEnabled).
- * meshwright never sets a service with several addresses.
- */
+/** Without IPv4, `__INACTIVE__` is next to the method (configd). meshwright never sets several addresses. */
 function settingsOf(ipv4: JsonObject): Pick<ServiceAddress, 'method' | 'address' | 'router'> | undefined {
   if (Object.hasOwn(ipv4, '__INACTIVE__')) return { method: ipv4['__INACTIVE__'] === 1 ? 'off' : 'other' };
   const method = Object.hasOwn(ipv4, 'ConfigMethod') ? textOf(ipv4, 'ConfigMethod') : 'none';

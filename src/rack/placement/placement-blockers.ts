@@ -36,10 +36,7 @@ export type PlacementBlockerCode =
 
 type PlacementBlocker = Blocker & { readonly code: PlacementBlockerCode };
 
-/**
- * Blocks every start that cannot work: a check failed, a node needs a restart or has no launch budget left, or the
- * placement returned over TCP after its last restart.
- */
+/** Blocks every start that cannot work: a failed check, a needed restart, no launch budget, or a return over TCP. */
 export const placementBlockers = (view: View): readonly Blocker[] => [
   ...checkBlockers(view),
   ...placementCases(view).flatMap((one): readonly PlacementBlocker[] => {
@@ -55,18 +52,14 @@ export const placementBlockers = (view: View): readonly Blocker[] => [
 export const budgetFindings = (view: View): readonly Diagnostic[] =>
   placementCases(view).flatMap((one) => {
     const spent = budgetBlockers(one, view);
-    const [first] = spent;
-    if (first === undefined) return [];
+    if (spent.length === 0) return [];
     const counts = spent.map(({ node }) => `on ${node}, ${roomOn(one, node)}`);
-    const command = meshwright(
-      'reboot',
-      ...one.placement.nodes.filter((node) => spent.some((other) => other.node === node)),
-    );
+    const nodes = one.placement.nodes.filter((node) => spent.some((other) => other.node === node));
     return [
       diagnose('mesh/launch-budget', {
         subject: placementSubject(one.placement.name),
         detail: `${one.placement.name} is not serving, and a plan would refuse to start it: ${counts.join('; ')}.`,
-        hint: withCommands('Restart these Macs to reset their launch budget', [command]),
+        hint: withCommands('Restart these Macs to reset their launch budget', [meshwright('reboot', ...nodes)]),
       }),
     ];
   });
@@ -122,10 +115,7 @@ function budgetBlockers(one: PlacementCase, { desired, goal }: View): readonly P
   );
 }
 
-/**
- * Nodes that are not restarted and whose launch budget is unknown. After the restart of other nodes, a placement may be
- * unable to start there again.
- */
+/** Nodes that do not restart and may have no launch left. Placements may be unable to start there again. */
 export const unobservedDependencies = (view: View): readonly UnobservedDependency[] =>
   placementCases(view).flatMap(({ placement: { transport, nodes }, mesh, comesBack }) =>
     mesh.ranks

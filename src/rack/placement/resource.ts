@@ -135,10 +135,7 @@ interface PlacementSteps {
   readonly rescue?: NonNullable<ResourceSteps['rescues']>[number];
 }
 
-/**
- * The steps of all placements that change. On each node, everything that has to stop, of any placement, stops before a
- * rank is made ready: the node's memory may be too small for both.
- */
+/** The steps of all changing placements. All stop before a rank is made ready: memory may be too small for both. */
 function placementSteps(changes: readonly Change[], view: View): ResourceSteps {
   const ids = new Set(changes.map(({ id }) => id));
   const changed = placementCases(view).filter((one) => ids.has(changeId(one)));
@@ -368,10 +365,7 @@ function serviceFileSteps(ids: ReadonlySet<string>, view: View): readonly Step[]
   );
 }
 
-/**
- * True if stopping a placement may interrupt clients. The running layout counts: a move to the fallback or back
- * interrupts the clients of the layout that runs now.
- */
+/** True if stopping it may interrupt clients, in the layout that runs now, so also for a move to its fallback. */
 function isAnswering({ placement, mesh }: Pick<PlacementCase, 'placement' | 'mesh'>, view: View): boolean {
   const { nodes: observed } = view.observation;
   const own = placement.ownLayout ?? placement;

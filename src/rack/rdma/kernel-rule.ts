@@ -49,10 +49,7 @@ function placementOf({ facts }: ExaminedNode, { pid, group }: RdmaProcess): stri
   return service && rankPlacement(service);
 }
 
-/**
- * True if a placement should serve on this node, as one of its own nodes or as its fallback, or serves until this plan
- * stops it. In these cases, its ranks rightly have RDMA objects.
- */
+/** True if a placement should serve on this node, or serves until this plan stops it: its RDMA objects are right. */
 const isWanted = ({ desired }: Examination, { name }: ExaminedNode, placement: string): boolean =>
   desired.placements.some(
     (one) =>

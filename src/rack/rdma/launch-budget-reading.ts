@@ -88,10 +88,7 @@ export const budgetWords = ({ taken, limit, isCounted }: LaunchBudget): string =
     ? `${taken} of ${limit} starts over RDMA since its last boot are used up`
     : `${taken} of ${limit} slots of its RDMA devices are in use`;
 
-/**
- * The number of starts that one boot session has room for, from the lowest limit that the devices report. Undefined if
- * they report no limits, or if the limits are unobserved.
- */
+/** How many starts one boot session has room for, by the devices' lowest limit. Undefined if not reported. */
 export function readLimit(facts: Facts): number | undefined {
   const ports = readValue(facts, rdmaPortsFact) ?? [];
   const limits = ports.flatMap(({ maxQueuePairs, maxProtectionDomains }) =>

@@ -325,9 +325,7 @@ function judge(examination: Examination, node: ExaminedNode): Found | readonly F
       return isOutsideAccept(examination, node) ? [] : { code: 'rdma/macos-too-old', severity, detail };
     }
     case 'disabled': {
-      const atMac = withCommands(`At the Mac: ${settingsKeys.open} ${settingsKeys.turn} Then restart it`, [
-        meshwright('reboot', node.name),
-      ]);
+      const atMac = restart(`At the Mac: ${settingsKeys.open} ${settingsKeys.turn} Then restart it`, [node.name]);
       const hint = hasRdmaInSettings(node.facts) ? atMac : undefined;
       return { code: 'rdma/disabled', severity, detail: 'RDMA over Thunderbolt is disabled.', ...given({ hint }) };
     }
@@ -418,11 +416,11 @@ function addressHint(desired: DesiredFleet, { name, facts }: ExaminedNode, bare:
     const bySelf = withCommands('Set the address', [meshwright('apply', name)]);
     return joinProse([bySelf, ...(commands.length === 0 ? [] : [byHand, ...words])], '\n');
   }
-  const typed = withCommands(prose`On ${named(name)}, where ADDRESS is the address of each link`, commands);
-  return joinProse(
-    [commands.length === 0 ? prose`${named(name)} needs a fixed IPv4 address on each receptacle.` : typed, ...words],
-    '\n',
-  );
+  const first =
+    commands.length === 0
+      ? prose`${named(name)} needs a fixed IPv4 address on each receptacle.`
+      : withCommands(prose`On ${named(name)}, where ADDRESS is the address of each link`, commands);
+  return joinProse([first, ...words], '\n');
 }
 
 /** Explains how to bring up an interface: enable its service if it is disabled, otherwise restart the Mac. */

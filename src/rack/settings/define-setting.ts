@@ -32,10 +32,7 @@ export const settingProperty = <T extends Json>({
 export interface Before {
   /** Shell commands that print the value, run as root. If one fails or prints nothing, the value is unreadable. */
   readonly read: string;
-  /**
-   * Shell commands that fail if the current value `$o` differs significantly from `$v`. Without these commands, the two
-   * texts have to be equal.
-   */
+  /** Shell commands that fail if the current value `$o` really differs from `$v`; otherwise the texts must be equal. */
   readonly isBack?: string;
   /** Shell commands that restore `$v`; `$o` is the current value. The exit code of the last command decides. */
   readonly restore: string;
@@ -43,10 +40,7 @@ export interface Before {
   readonly now: (facts: Facts, before: string) => Known<string>;
 }
 
-/**
- * One macOS setting that one script sets. The lists of facts, resources, scripts and baseline values each use a part of
- * it.
- */
+/** One macOS setting that one script sets, for the lists of facts, resources, scripts and baseline values. */
 interface SettingParts<F extends FactDefinition, S extends ScriptName> {
   /** The kind of its resource, the address of its properties, and the name of its baseline value. */
   readonly kind: ResourceKind;

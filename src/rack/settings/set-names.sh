@@ -1,6 +1,6 @@
 # Sets the Mac's names; names that are not given remain unchanged. scutil(8): --get, --set.
 #
-# Words: each name's key in scutil, followed by its new value
+# Arguments: each name's key in scutil, followed by its new value
 # Prints: @changed or @unchanged; fails with scutil
 y=''
 while [ "$#" -gt 0 ]; do

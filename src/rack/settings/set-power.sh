@@ -1,8 +1,8 @@
-# Sets when the Mac sleeps and whether it starts by itself when power returns. pmset reports nothing useful, so the script
-# reads the settings again; powerd may need a moment. pmset(1): `-c` for mains power, which all Macs but laptops always
-# have; `autorestart` after a power loss.
+# Sets when the Mac sleeps and whether it starts automatically when power returns. pmset reports nothing useful, so the
+# script reads the settings back; powerd may need a moment to apply them. pmset(1): `-c` applies to mains power, which
+# every Mac except a laptop always has; `autorestart` applies after a power loss.
 #
-# Words: each setting's key in pmset, followed by its number
+# Arguments: each setting's key in pmset, followed by its value
 # Prints: @changed or @unchanged; fails with pmset
 isset() {
   o=$N$("$R/usr/bin/pmset" -g custom | "$R/usr/bin/awk" '/^[A-Z].* Power:$/ { a = $0 == "AC Power:"; next } a { print $1 " " $2 }')$N

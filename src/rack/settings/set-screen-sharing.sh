@@ -1,8 +1,8 @@
-# Turns Screen Sharing on or off, now and at every later boot. After an unload, launchd may need a moment; until then,
+# Turns Screen Sharing on or off, now and at every later boot. After an unload, launchd may need a moment, during which
 # bootstrap exits with 5. launchctl(1): enable, disable, bootstrap, bootout, print-disabled.
 #
 # Uses ../../node/shell/service.sh
-# Needs on: whether to turn it on
+# Needs on: whether to turn Screen Sharing on
 # Needs plist: Screen Sharing's property list
 # Prints: @changed or @unchanged; fails with launchctl
 verb=disable other=true

@@ -1,5 +1,5 @@
-# Keeps macOS from installing its own updates automatically. `defaults` reports nothing useful, so the script reads the key
-# again.
+# Prevents macOS from installing its own updates automatically. `defaults` reports nothing useful, so the script reads
+# the key back.
 #
 # Needs settings: Software Update's preference domain
 # Needs key: the setting's key

@@ -7,10 +7,7 @@ import { remoteLogin } from './remote-login.ts';
 import { screenSharing } from './screen-sharing.ts';
 import { updates } from './updates.ts';
 
-/**
- * Every macOS setting. The lists of facts, rules, codes, scripts and baseline values take their parts from here, in
- * this order. The order of resources is in `src/engine/resources.ts`.
- */
+/** Every macOS setting, for the lists of facts, rules, codes, scripts and baseline values, in this order. */
 export const settings = [
   power,
   updates,

@@ -1,5 +1,5 @@
-# Keeps Time Machine from making automatic backups; existing backups are kept. tmutil and reading the setting need Full
-# Disk Access. tmutil(8): disable.
+# Prevents Time Machine from making automatic backups; existing backups are kept. Both running tmutil and reading the
+# setting require Full Disk Access. tmutil(8): disable.
 #
 # Needs settings: Time Machine's preference domain
 # Prints: @changed or @unchanged; fails with no-full-disk-access, defaults, tmutil

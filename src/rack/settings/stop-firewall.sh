@@ -1,5 +1,5 @@
 # Turns off the application firewall. Some versions of the tool print nothing on success, so the script checks the state
-# again.
+# afterward.
 #
 # Prints: @changed or @unchanged; fails with socketfilterfw
 isoff() {

@@ -1,4 +1,4 @@
-# Turns off Spotlight indexing of every volume. The existing index remains on the disk. mdutil(1).
+# Turns off Spotlight indexing for every volume. The existing index remains on the disk. mdutil(1).
 #
 # Prints: @changed or @unchanged; fails with mdutil
 isoff() {

@@ -143,10 +143,7 @@ export const hasNetworkBefore = (baseline: Baseline): boolean => networkBefore(b
 
 const isNeither = (method: ServiceAddress['method']): boolean => method === 'other' || method === 'off';
 
-/**
- * Services of receptacles that got their address neither by DHCP nor manually before, but do now. The old method is not
- * restored; a person has to check these services.
- */
+/** Receptacles' services that had another method than DHCP or manual before, and have to be checked by a person. */
 export function servicesOfOtherMethods({ facts }: { readonly facts: Facts }, baseline: Baseline): readonly string[] {
   const before = networkBefore(baseline);
   const now = read(facts, serviceAddressesFact);

@@ -4,6 +4,7 @@ import { ownAccounts } from '../../model/account.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import { seenValue } from '../../model/known.ts';
+import { totalBytes } from '../../model/model-bytes.ts';
 import type { ScriptCall } from '../../model/node-script.ts';
 import type { Effect, Step } from '../../model/step.ts';
 import { type Addressed, nodeSubject } from '../../model/subject.ts';
@@ -176,8 +177,7 @@ export const uninstall = (goal: UninstallGoal): Resource => ({
 function modelBytes({ models }: DesiredFleet, { facts }: ObservedTarget): number | undefined {
   const trees = modelTrees(readValue(facts, treesFact) ?? []);
   if (trees.length === 0) return undefined;
-  const sizes = trees.map(({ name }) => models.find((one) => one.name === name)?.files ?? []);
-  return sizes.flat().reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  return totalBytes(trees.flatMap(({ name }) => models.find((one) => one.name === name)?.files ?? []));
 }
 
 function modelWords(fleet: DesiredFleet, target: ObservedTarget, { models }: UninstallGoal): readonly string[] {

@@ -1,16 +1,16 @@
-# Restores from the baseline the parts of the network that apply changes: the bridge, the services that were created,
+# Restores, from the baseline, the network settings that `apply` changes: the bridge, the services that were created,
 # turned on or off, or given an address, and the order of all services.
 #
-# networksetup(8): -removenetworkservice, -setnetworkserviceenabled, -setmanual, -ordernetworkservices; PlistBuddy(8): Print;
-# plutil(1): -insert keypath -json value; ifconfig(8) of macOS: create, addm, up
+# networksetup(8): -removenetworkservice, -setnetworkserviceenabled, -setmanual, -ordernetworkservices; PlistBuddy(8):
+# Print; plutil(1): -insert keypath -json value; ifconfig(8) of macOS: create, addm, up
 #
 # Uses ../../node/shell/network-setup.sh
 # Needs preferences: the network preferences file
-# Needs bridge: the bridge that apply removed; empty if there is none
-# Needs bridge_json: its dictionary in the network preferences
+# Needs bridge: the bridge that `apply` removed; empty if it removed none
+# Needs bridge_json: the bridge's dictionary in the network preferences
 # Needs members: the bridge's interfaces
-# Words: the services' changes: `remove SERVICE`, `address SERVICE ADDRESS MASK ROUTER` with an empty router if there is
-#   none, `switch SERVICE on` or `off`, and last `order SERVICE …` with all services
+# Arguments: the changes to the services: `remove SERVICE`, `address SERVICE ADDRESS MASK ROUTER` with an empty ROUTER
+#   if there is no router, `switch SERVICE on` or `switch SERVICE off`, and finally `order SERVICE …` with all services
 # Prints: @changed or @unchanged; fails with plutil, ifconfig
 y=''
 buddy() {
@@ -50,7 +50,7 @@ isset() {
 readdress() {
   mustnet -setmanual "$@"
   mustnet -getnetworkserviceenabled "$1"
-  # No publication shows what -getinfo prints for a disabled service, so such a service is not checked.
+  # No publication shows what -getinfo prints for a disabled service, so disabled services are not checked.
   case $o in (Disabled*) return ;; esac
   mustnet -getinfo "$1"
   case $o$N in ('Manual Configuration'*"$N""IP address: $2$N""Subnet mask: $3$N"*) ;; (*)

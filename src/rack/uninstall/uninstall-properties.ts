@@ -79,16 +79,12 @@ function treesProperty(about: About, facts: Facts, { models }: Extent): Property
   const left = mapKnown(read(facts, tracesFact), (seen) => (seen.trees === 'theirs' ? 'none' : seen.trees));
   const hasModels = modelTrees(seenValue(trees) ?? []).length > 0 || seenValue(left) === 'models';
   const desired = !models && hasModels ? 'models' : 'none';
+  const observed = andThen(trees, () => left);
   return {
     ...about,
     ...uninstallAddress.trees,
     kind: 'remove',
-    ...compared(
-      desired,
-      andThen(trees, () => left),
-      (one) => treeWords[one],
-      desired === 'models' ? 'models stay' : 'none',
-    ),
+    ...compared(desired, observed, (one) => treeWords[one], desired === 'models' ? 'models stay' : 'none'),
   };
 }
 

@@ -258,9 +258,7 @@ const markers: Readonly<Record<string, KnownHostsMarker>> = {
   '@revoked': 'revoked',
 };
 
-/**
- * Removes a marker from the start; undefined for an unknown or second marker, which makes the line invalid in OpenSSH.
- */
+/** Removes a marker from the start; undefined for an unknown or second one, as OpenSSH rejects the line. */
 function takeMarker(text: string): { readonly marker: KnownHostsMarker; readonly rest: string } | undefined {
   if (!text.startsWith('@')) return { marker: 'none', rest: text };
   // OpenSSH ends a marker at the first space of the line, and at a tab only if the line has no space.
@@ -271,10 +269,7 @@ function takeMarker(text: string): { readonly marker: KnownHostsMarker; readonly
   return marker === undefined || rest.startsWith('@') ? undefined : { marker, rest };
 }
 
-/**
- * Matches `*` and `?` without backtracking into earlier stars, so that a hostile file costs at most text length ×
- * pattern length.
- */
+/** Matches ` ` and `?` without backtracking, so that a hostile file costs at most text × pattern length. */
 export function matchesPattern(text: string, pattern: string): boolean {
   let t = 0;
   let p = 0;

@@ -58,10 +58,7 @@ function isWellFormed(type: string, fields: readonly Buffer[]): boolean {
   return fields.length === (type.startsWith('sk-') ? 3 : 2) && isOnCurve(curve, second);
 }
 
-/**
- * Parses a host key from its wire form; undefined if OpenSSH would reject the key (wrong lengths, a point not on the
- * curve, RSA below 1,024 bits).
- */
+/** Parses a host key from its wire form; undefined for any key that OpenSSH would reject (RSA below 1,024 bits). */
 export function parseHostKey(blob: Buffer): HostKey | undefined {
   const fields = wireFields(blob);
   const type = fields?.[0]?.toString('latin1');

@@ -64,10 +64,7 @@ function distinct(offers: readonly Offer[]): readonly Offer[] {
   return offers.filter(({ key }, at) => offers.findIndex((other) => blobOf(other.key) === blobOf(key)) === at);
 }
 
-/**
- * Collects the keys to offer to a node: those in files in order, then the agent's; each once, and at most five (four
- * with an agent).
- */
+/** The keys to offer to a node: files in order, then the agent's; each once, at most five (four with an agent). */
 export async function collectIdentities(target: Target): Promise<Identities> {
   const [files, agent] = await Promise.all([
     Promise.all(target.identityFiles.map(readKeyFile)),

@@ -23,18 +23,12 @@ export function diagnoseSudo(label: string, user: string, exit: Exit, stderr: st
     detail: prose`${labelled(label)}sudo -n printed "${said}" for ${user}.`,
     subject: nodeSubject(label),
   };
-  switch (classifySudo(exit, stderr)) {
-    case 'needs-password':
-      return diagnose('ssh/sudo-needs-password', { ...fields, hint: addRule(sudoRule(user)) });
-    case 'needs-terminal':
-      return diagnose('ssh/sudo-needs-terminal', { ...fields, hint: addRule(`Defaults:${user} !requiretty`) });
-    case 'denied':
-    case 'broken':
-      return diagnose('ssh/sudo-denied', fields);
-    case 'allowed':
-    case 'other':
-      return undefined;
-  }
+  const state = classifySudo(exit, stderr);
+  if (state === 'needs-password')
+    return diagnose('ssh/sudo-needs-password', { ...fields, hint: addRule(sudoRule(user)) });
+  if (state === 'needs-terminal')
+    return diagnose('ssh/sudo-needs-terminal', { ...fields, hint: addRule(`Defaults:${user} !requiretty`) });
+  return state === 'denied' || state === 'broken' ? diagnose('ssh/sudo-denied', fields) : undefined;
 }
 
 export interface PasswordLogin {
@@ -56,10 +50,7 @@ type PrebootAnswer =
   /** The node was not reached; nothing was sent. */
   | { readonly kind: 'unreached'; readonly diagnostic: Diagnostic };
 
-/**
- * Time limit in milliseconds for the final message. A locked Mac answers right after the login, and an open connection
- * sends nothing more.
- */
+/** Time limit for the final message. A locked Mac sends it right after the login; others keep the connection open. */
 const lastWordsMs = 5_000;
 const mostLastWords = 4_096;
 
@@ -159,10 +150,7 @@ export async function seeWhetherLocked(
   return { kind: 'other', ...given({ diagnostic }) };
 }
 
-/**
- * Collects a node's output after the login until the node closes the session. It is not documented where the final
- * message appears.
- */
+/** Collects what a node prints after the login. It is not documented where the final message appears. */
 function listen({ client, socket }: Attempt): Promise<string> {
   return new Promise((resolve) => {
     let text = '';
@@ -186,10 +174,7 @@ function listen({ client, socket }: Attempt): Promise<string> {
   });
 }
 
-/**
- * Whether the node rejected the password, which means that it reported the remaining methods after the password was
- * sent.
- */
+/** Whether the node rejected the password: it named the remaining methods after the password was sent. */
 function isPasswordRefused({ record }: Tried): boolean {
   const { errors, isLate } = record.failure();
   const isEnded = errors.some(

@@ -293,10 +293,7 @@ const straightPart = (a: Point, b: Point): number => (Math.abs(a.x * b.x + a.y *
 const ahead = (of: Outlet, other: Point): number =>
   Math.max(0, (other.x - of.x) * of.out.x + (other.y - of.y) * of.out.y);
 
-/**
- * A cable's curve. It leaves both sockets straight and bends more with distance. A `bend` other than 1 separates the
- * cable from another one between the same boxes.
- */
+/** A cable's curve, straight at both sockets. A `bend` other than 1 separates cables between the same boxes. */
 function cableCurve(from: Outlet, to: Outlet, bend = 1): Curve {
   const distance = Math.hypot(to.x - from.x, to.y - from.y);
   const reach = bend * Math.min(240, Math.max(46, distance * straightPart(from.out, to.out)));

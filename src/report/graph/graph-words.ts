@@ -171,10 +171,7 @@ export function strayLines({ kind, model, hubsBetween, isInTheWay }: GraphStray)
   return [clip(`Mac: ${escapeText(model)}`, 28), `${strayKinds[kind]}${hub}${way}`];
 }
 
-/**
- * The receptacles on each face of the case: their numbers if every position is known, otherwise a count, followed by
- * the known positions.
- */
+/** The receptacles on each face of the case: their numbers, or a count followed by the known ones. */
 function placeLines({ faces, receptacles }: GraphNode): readonly string[] {
   const places = receptacles.flatMap(({ place }) => (place?.column === undefined ? [] : [place]));
   if (places.length < receptacles.length || places.length === 0) {

@@ -6,31 +6,25 @@ import { everyNodeText } from '../../model/node.ts';
 import { diskText, durationText } from '../../model/text/units.ts';
 import { hang, type Page, padEnd } from '../page.ts';
 
-type Sources = Pick<
-  NodeForecast,
-  | 'uplinkBytes'
-  | 'lanBytes'
-  | 'controllerBytes'
-  | 'cableBytes'
-  | 'sshBytes'
-  | 'copiedBytes'
-  | 'adoptedBytes'
-  | 'repairedFiles'
->;
+const totalOf = (
+  all: readonly NodeForecast[],
+  key: keyof NodeForecast & (`${string}Bytes` | 'repairedFiles'),
+): number => all.reduce((total, one) => total + (one[key] ?? 0), 0);
 
 const amount = (bytes: number, words: string): readonly string[] =>
   bytes === 0 ? [] : [`${diskText(bytes)} ${words}`];
 
-const sourceTexts = ({ adoptedBytes = 0, sshBytes = 0, repairedFiles = 0, ...others }: Sources): readonly string[] => [
-  ...amount(others.uplinkBytes, 'over the uplink'),
-  ...amount(others.lanBytes, 'over the LAN'),
-  ...amount(others.controllerBytes, 'from this computer'),
+/** The sources of these nodes' bytes, each with its total. */
+const sourceTexts = (all: readonly NodeForecast[]): readonly string[] => [
+  ...amount(totalOf(all, 'uplinkBytes'), 'over the uplink'),
+  ...amount(totalOf(all, 'lanBytes'), 'over the LAN'),
+  ...amount(totalOf(all, 'controllerBytes'), 'from this computer'),
   ...[
-    ...amount(others.cableBytes, 'from other Macs over the cables'),
-    ...amount(sshBytes, 'from other Macs over SSH'),
-  ].map((text) => (repairedFiles > 0 ? `at least ${text}` : text)),
-  ...amount(others.copiedBytes, 'from its own disk'),
-  ...amount(adoptedBytes, 'from copies already there'),
+    ...amount(totalOf(all, 'cableBytes'), 'from other Macs over the cables'),
+    ...amount(totalOf(all, 'sshBytes'), 'from other Macs over SSH'),
+  ].map((text) => (totalOf(all, 'repairedFiles') > 0 ? `at least ${text}` : text)),
+  ...amount(totalOf(all, 'copiedBytes'), 'from its own disk'),
+  ...amount(totalOf(all, 'adoptedBytes'), 'from copies already there'),
 ];
 
 /** Everything except the free space, which differs a little on every node. */
@@ -41,7 +35,7 @@ function nodeText(one: NodeForecast): string {
     ...(isPartlyStaged ? ['part of it already there'] : []),
   ];
   const room = neededBytes === 0 ? [] : [`needs ${diskText(neededBytes)} of disk`];
-  return [...sourceTexts(one), ...there, ...room].join(', ');
+  return [...sourceTexts([one]), ...there, ...room].join(', ');
 }
 
 /** `(6.9 TB free)`; for several nodes, the least of them. */
@@ -70,9 +64,6 @@ function daysText(ms: number, { begin, end }: NonNullable<NodeForecast['hours']>
   const days = Math.ceil(ms / (minutes * 60_000));
   return days < 2 ? '' : `, on at least ${days} days`;
 }
-
-const totalOf = (all: readonly NodeForecast[], key: keyof Sources): number =>
-  all.reduce((total, one) => total + (one[key] ?? 0), 0);
 
 /** Shorter transfers need no forecast. */
 const worthATimeMs = 60_000;
@@ -138,18 +129,8 @@ export function transferLines(all: readonly NodeForecast[], page: Page): readonl
     everyNodeText(same.map(({ node }) => node)),
     `${text}${freeText(same)}`,
   ]);
-  const total = sourceTexts({
-    uplinkBytes: totalOf(all, 'uplinkBytes'),
-    lanBytes: totalOf(all, 'lanBytes'),
-    controllerBytes: totalOf(all, 'controllerBytes'),
-    cableBytes: totalOf(all, 'cableBytes'),
-    repairedFiles: totalOf(all, 'repairedFiles'),
-    sshBytes: totalOf(all, 'sshBytes'),
-    copiedBytes: totalOf(all, 'copiedBytes'),
-    adoptedBytes: totalOf(all, 'adoptedBytes'),
-  });
   const times = [...hoursText(all).map((text) => ['hours', text]), ...timeText(all).map((text) => ['time', text])];
-  const shown = [...rows, ...(all.length === 1 ? [] : [['total', total.join(', ')]]), ...times];
+  const shown = [...rows, ...(all.length === 1 ? [] : [['total', sourceTexts(all).join(', ')]]), ...times];
   const width = Math.max(...shown.map(([name = '']) => columnsOf(name)));
   const lines = shown.flatMap(([name = '', text = '']) => hang(`  ${padEnd(name, width)}  `, text, page.columns));
   return [page.paint('strong', 'Transfers'), ...lines];

@@ -132,22 +132,12 @@ export const madeChangeLine = ({ change, ms }: { readonly change: Change; readon
 export function endedStepLines(ended: StepReport): readonly string[] {
   const { step, outcome, ms, diagnostics } = ended;
   const took = durationText(ms);
-  switch (outcome) {
-    case 'changed':
-    case 'unchanged':
-      return step.act.kind === 'reboot' ? [`${step.node} ${restartWords[step.act.to]} ${took}`] : [];
-    case 'failed':
-      return [
-        `${nameOf(ended)} failed after ${took}: ${plain(plainText(diagnostics[0]?.detail ?? 'no reason given'))}`,
-      ];
-    case 'unknown':
-      return [`${nameOf(ended)}: result unknown until the node is observed again`];
-    case 'interrupted':
-      return [`${nameOf(ended)} was interrupted`];
-    case 'skipped':
-    case 'blocked':
-      return [];
-  }
+  if (outcome === 'failed')
+    return [`${nameOf(ended)} failed after ${took}: ${plain(plainText(diagnostics[0]?.detail ?? 'no reason given'))}`];
+  if (outcome === 'unknown') return [`${nameOf(ended)}: result unknown until the node is observed again`];
+  if (outcome === 'interrupted') return [`${nameOf(ended)} was interrupted`];
+  const isRestarted = step.act.kind === 'reboot' && (outcome === 'changed' || outcome === 'unchanged');
+  return isRestarted ? [`${step.node} ${restartWords[step.act.to]} ${took}`] : [];
 }
 
 const nameOf = ({ step, rescues }: StepReport): string =>

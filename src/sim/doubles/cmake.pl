@@ -1,14 +1,15 @@
 #!/usr/bin/perl
-# A double of CMake with the features that meshwright uses for llama.cpp. It reads option and target names from the
-# source's CMakeLists.txt files, and builds programs that only look like a Mac's: an executable's Mach-O header and a
-# digest of the source. A simulated tar replaces these programs with doubles when it unpacks them.
+# A double of CMake that has only the features that meshwright uses for llama.cpp. The double reads option and target
+# names from the CMakeLists.txt files in the source. The programs that it builds only look like Mac programs: each
+# consists of the Mach-O header of an executable and a digest of the source. When a simulated tar unpacks these
+# programs, it replaces them with doubles.
 #
 #   cmake -S SOURCE -B FOLDER -G "Unix Makefiles" -DNAME=VALUE ...
 #   cmake --build FOLDER --target help
 #   cmake --build FOLDER --parallel NUMBER --target NAME [NAME ...]
 #
-# A source file with a line `#error TEXT` does not compile. If `$R/.sim/cmake` contains the word `slow`, a build takes
-# five seconds. @see cmake(1); mach-o/loader.h; the output matches CMake 4 with Apple clang
+# A source file that contains a line `#error TEXT` does not compile. If `$R/.sim/cmake` contains the word `slow`, a
+# build takes five seconds. The output matches that of CMake 4 with Apple clang. @see cmake(1); mach-o/loader.h
 use strict;
 use warnings;
 use Digest::SHA qw(sha256_hex);
@@ -105,7 +106,7 @@ sub build {
     }
     make_path("$folder/bin");
     my $digest = sha256_hex(join "\n", map { sha256_hex(content($_)) } @files);
-    # MH_MAGIC_64, then CPU_TYPE_ARM64 or CPU_TYPE_X86_64, and MH_EXECUTE.
+    # The header contains MH_MAGIC_64, then CPU_TYPE_ARM64 or CPU_TYPE_X86_64, and then MH_EXECUTE.
     my $type = ($cache{CMAKE_OSX_ARCHITECTURES} // 'arm64') eq 'arm64' ? 0x0100000c : 0x01000007;
     for my $target (@targets) {
         open my $program, '>:raw', "$folder/bin/$target" or refuse("$folder/bin/$target: $!");

@@ -3,7 +3,7 @@ import type { DesiredGateway, DesiredRuntime } from '../../model/desired.ts';
 import { dataFile, toolFile } from '../model/node-files.ts';
 import { doubleText, partText, type WrittenFile, writeWithFolder } from './double-files.ts';
 import { writeExoProgram } from './exo-image.ts';
-import { writeNodeArchive } from './node-archive.ts';
+import { nodeDoubleFiles } from './node-archive.ts';
 import { writeArchive } from './tar-gz.ts';
 
 /**
@@ -79,7 +79,7 @@ export async function writeWheels(folder: string): Promise<void> {
  * @throws Error if the program has no double, which is a bug
  */
 export function writeDouble(program: DoubledProgram, path: string): Promise<WrittenFile> {
-  if (!('driver' in program)) return writeNodeArchive(path, program.program);
+  if (!('driver' in program)) return writeArchive(path, nodeDoubleFiles(program.program));
   switch (program.driver) {
     case 'exo':
       return writeExoProgram(path, program);

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { dataFile, toolFile } from '../model/node-files.ts';
 import { plistText } from '../model/plist.ts';
-import { doubleText, partText, safetensors, type WrittenFile, writeWithFolder } from './double-files.ts';
+import { doubleText, partText, safetensors, type WrittenFile } from './double-files.ts';
 import { writeArchive } from './tar-gz.ts';
 
 /**
@@ -45,8 +45,6 @@ export interface IndexedShape {
   readonly seed?: string;
 }
 
-const usualShape: IndexedShape = { hidden: 64, layers: 4, heads: 4, context: 131_072 };
-
 const configOf = ({ hidden, layers, heads, context }: IndexedShape) => ({
   architectures: ['LlamaForCausalLM'],
   model_type: 'llama',
@@ -61,11 +59,8 @@ const configOf = ({ hidden, layers, heads, context }: IndexedShape) => ({
   torch_dtype: 'float16',
 });
 
-/**
- * The files of a model that exo accepts: configuration, tokenizer, and weights with exo's required index. The same
- * shape always gives the same bytes.
- */
-export function indexedModel(shape: IndexedShape = usualShape): ReadonlyMap<string, Buffer | string> {
+/** A model that exo accepts: configuration, tokenizer, weights with an index. Equal shapes give equal bytes. */
+export function indexedModel(shape: IndexedShape): ReadonlyMap<string, Buffer | string> {
   const { hidden, layers, seed = '' } = shape;
   const names = Array.from({ length: layers }, (_, layer) => `model.layers.${layer}.self_attn.q_proj.weight`);
   const fileOf = (layer: number): string => `model-0000${layer < layers / 2 ? 1 : 2}-of-00002.safetensors`;
@@ -81,8 +76,4 @@ export function indexedModel(shape: IndexedShape = usualShape): ReadonlyMap<stri
     files.set(file, weights(held, [hidden, hidden], seed));
   }
   return files;
-}
-
-export async function writeIndexedModel(folder: string): Promise<void> {
-  for (const [path, content] of indexedModel()) await writeWithFolder(join(folder, path), content);
 }

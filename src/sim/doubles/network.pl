@@ -1,11 +1,12 @@
-# The network for Perl programs on a machine without cables, where a simulated Mac's IPv4 addresses are loopback ports
-# on this machine. SimulatedNetwork.pm loads this file at a program's first bind, connect, getsockname or getpeername.
-# UDP and IPv6 sockets are not redirected, nor are calls that name the built-in function (`CORE::connect`).
+# Simulates the network for Perl programs on a machine without cables, where loopback ports represent the IPv4 addresses
+# of a simulated Mac. SimulatedNetwork.pm loads this file when a program first calls bind, connect, getsockname or
+# getpeername. UDP and IPv6 sockets are not redirected, nor are calls that name the built-in function, such as
+# `CORE::connect`.
 #
-# The file `link-table` next to it contains lines like `10.77.0.1:51000 127.0.0.1:23211`: an address that can currently
-# be reached, and its place on this machine. `link-reach` contains lines like `own 10.77.0.1` and `far 10.77.0.2`: this
-# Mac's own addresses, and those that it reaches over a cable or the office network. Cables and addresses can change at
-# any time, so every call rereads both files.
+# The `link-table` file in the same folder contains lines like `10.77.0.1:51000 127.0.0.1:23211`: an address that is
+# currently reachable, and the loopback port that represents it. The `link-reach` file contains lines like
+# `own 10.77.0.1` and `far 10.77.0.2`: this Mac's own addresses, and the addresses that it reaches over a cable or the
+# office network. Cables and addresses can change at any time, so every call rereads both files.
 package SimulatedNetwork;
 use strict;
 use Errno qw(EADDRINUSE EADDRNOTAVAIL ECONNREFUSED EHOSTUNREACH EINTR);
@@ -14,7 +15,7 @@ use Symbol ();
 our ($folder, $simulator);
 my $loopback = '127.0.0.1';
 
-# Handles may be barewords, which belong to the caller's package.
+# A handle may be a bareword, which is a name in the caller's package.
 sub handle_of { Symbol::qualify_to_ref($_[0], scalar caller 1) }
 
 sub read_text {
@@ -23,7 +24,7 @@ sub read_text {
     return $text // '';
 }
 
-# The address and port in a TCP socket's packed IPv4 address; empty for everything else.
+# Returns the address and port from the packed IPv4 address of a TCP socket; empty for other sockets and addresses.
 sub named {
     my ($socket, $packed) = @_;
     return if length($packed // '') != 16 || Socket::sockaddr_family($packed) != AF_INET;
@@ -32,8 +33,8 @@ sub named {
     return (Socket::inet_ntoa($address), $port);
 }
 
-# The loopback port that represents an address. The runtimes' doubles read the table themselves, so a place in the table
-# also represents itself.
+# Returns the loopback port that represents an address. The doubles of the runtimes read the table themselves, so a
+# loopback port in the table also represents itself.
 sub place_of {
     my ($address, $port) = @_;
     my $table = read_text('link-table');
@@ -43,7 +44,7 @@ sub place_of {
 
 sub at_loopback { Socket::pack_sockaddr_in($_[0], INADDR_LOOPBACK) }
 
-# Whether this Mac has the address (own), or one of its cables leads there (far).
+# Whether this Mac has the address (own), or reaches it over a cable or the office network (far).
 sub has {
     my ($kind, $address) = @_;
     return read_text('link-reach') =~ /^$kind \Q$address\E$/m;
@@ -54,7 +55,7 @@ sub failed {
     return undef;
 }
 
-# Has the simulator add the address to the tables of all Macs that can reach it.
+# Makes the simulator add an address to the tables of all Macs that can reach the address.
 sub announce {
     my $words = join "\0", $ENV{MW_SIM} // '', '', '/', 'note', 'listen', $_[0];
     socket my $asked, PF_UNIX, SOCK_STREAM, 0 or return;
@@ -63,7 +64,8 @@ sub announce {
     1 until defined sysread($asked, my $answer, 16) || $! != EINTR;
 }
 
-# The loopback port that represents one of this Mac's addresses; an address without a port gets one.
+# Returns the loopback port that represents one of this Mac's addresses. If the address has no loopback port yet, the
+# simulator assigns one.
 sub place_at {
     my ($address, $port) = @_;
     my $is_any = $address eq '0.0.0.0';
@@ -73,7 +75,8 @@ sub place_at {
     return place_of($is_any ? $loopback : $address, $port);
 }
 
-# Binds to a port that the system chooses. @see macOS's sysctl net.inet.ip.portrange.first for the first port
+# Binds to a free port, as if the system had chosen the port. @see macOS's sysctl net.inet.ip.portrange.first for the
+# first port
 sub bind_free {
     my ($socket, $address) = @_;
     for my $port (49_152 .. 65_535) {
@@ -84,7 +87,8 @@ sub bind_free {
     return;
 }
 
-# If the system chooses the port (0) for the loopback address or for all addresses, no other Mac can reach the port.
+# If a program binds port 0 of the loopback address or of all addresses, the system chooses a port that no other Mac can
+# reach.
 sub redirected_bind {
     my ($socket, $packed) = (handle_of($_[0]), $_[1]);
     my ($address, $port) = named($socket, $packed) or return CORE::bind($socket, $packed);
@@ -94,9 +98,9 @@ sub redirected_bind {
     return CORE::bind($socket, at_loopback(place_at($address, $port) // return failed(EADDRNOTAVAIL)));
 }
 
-# A Mac refuses a connection to a port on which no process listens. If no cable leads to the address, the Mac reports
-# "No route to host" once ARP gives up; here, the error comes immediately. A Mac that is off has no processes, so
-# connections to it are refused.
+# A Mac refuses a connection to a port on which no process listens. If no cable leads to the address, a real Mac reports
+# "No route to host" after ARP gives up; this function reports the error immediately. A simulated Mac that is off has no
+# processes, so connections to it are refused.
 sub redirected_connect {
     my ($socket, $packed) = (handle_of($_[0]), $_[1]);
     my ($address, $port) = named($socket, $packed) or return CORE::connect($socket, $packed);
@@ -106,8 +110,8 @@ sub redirected_connect {
     return failed($address eq $loopback || has('(?:own|far)', $address) ? ECONNREFUSED : EHOSTUNREACH);
 }
 
-# The name of a loopback port in this Mac's table. The far end of an accepted connection has a name only if it was
-# bound.
+# Returns the address that a loopback port represents in this Mac's table. The far end of an accepted connection has
+# such an address only if the far end was bound to it.
 sub renamed {
     my ($socket, $packed) = @_;
     my ($address, $port) = named($socket, $packed) or return $packed;

@@ -1,7 +1,4 @@
-import { basename } from 'node:path';
 import { type NodeFile, nodeProgramPath, shellQuote, toolFile } from '../model/node-files.ts';
-import type { WrittenFile } from './double-files.ts';
-import { writeArchive } from './tar-gz.ts';
 
 /**
  * The module that Node's double loads first. On a machine without cables, a simulated Mac's ports are loopback ports of
@@ -36,27 +33,15 @@ if (table !== undefined) {
 }
 `;
 
-/**
- * The double itself, which first loads the module next to it. On a Mac in namespaces, this machine's Node has a
- * different path.
- */
+/** The double itself, which first loads the module next to it. In namespaces, Node has a different path. */
 const nodeDouble = `#!/bin/sh
 n=${nodeProgramPath}
 [ -x "$n" ] || n=${shellQuote(process.execPath)}
 exec "$n" --require "$0.network.cjs" "$@"
 `;
 
+/** The files of Node's double, with the program at this path. The program is the Node that runs this code. */
 export const nodeDoubleFiles = (program: string): readonly NodeFile[] => [
   toolFile(program, nodeDouble),
   toolFile(`${program}.network.cjs`, network),
 ];
-
-/**
- * Writes a substitute for the macOS archive of Node.js. Its program is the Node that runs this code.
- *
- * @param path of the archive, whose folder is created
- * @param program path of Node in the archive; by default in a folder with the archive's name
- */
-export function writeNodeArchive(path: string, program?: string): Promise<WrittenFile> {
-  return writeArchive(path, nodeDoubleFiles(program ?? `${basename(path, '.tar.gz')}/bin/node`));
-}

@@ -1,5 +1,3 @@
-import { writeWithFolder } from './double-files.ts';
-
 /** The shape of a made-up model with the architecture `llama`. */
 export interface TinyShape {
   readonly layers: number;
@@ -185,9 +183,4 @@ export function tinyGguf(shape: TinyShape): Buffer {
   const random = randomNumbers(shape.seed ?? 12_345);
   const padding = Buffer.alloc(aligned(head.length) - head.length);
   return Buffer.concat([head, padding, ...tensors.map((tensor) => contentOf(tensor, random))]);
-}
-
-/** Writes a tiny model, creates the file's folder, and returns the size in bytes. */
-export async function writeTinyGguf(path: string, shape: TinyShape = tinyShape): Promise<number> {
-  return (await writeWithFolder(path, tinyGguf(shape))).sizeBytes;
 }

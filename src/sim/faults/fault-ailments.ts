@@ -72,10 +72,7 @@ export const ailmentFaults = {
     'its devices are already held',
   ),
 
-  /**
-   * ibv_dealloc_pd has a lock that is needed to close a device (SQCU/mesh). Programs that open a device then hang and
-   * ignore KILL.
-   */
+  /** ibv_dealloc_pd holds a lock (SQCU/mesh): programs that open a device hang and ignore KILL. */
   'verbs-hang': defineDriverState(
     'a program hangs in the RDMA driver and blocks every verbs tool, until a reboot',
     'isVerbsHung',

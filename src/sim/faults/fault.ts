@@ -6,10 +6,7 @@ import type { Prose } from '../../model/text/prose.ts';
 import { cableAt, isFree } from '../model/cables.ts';
 import { type MacState, macNamed, receptacleOf, type SimulatedFleet, withMac } from '../model/fleet.ts';
 
-/**
- * A parsed target, or the reason why it is invalid. `text` is its canonical form, which `sim fault` shows and accepts
- * for clearing.
- */
+/** A parsed target, or why it is invalid. `text` is its canonical form, which `sim fault` shows and accepts. */
 type Aimed<T> =
   | { readonly kind: 'aimed'; readonly at: T; readonly text: string }
   | { readonly kind: 'refused'; readonly diagnostic: Diagnostic };
@@ -26,10 +23,7 @@ export interface Fault {
   /** The form of the target, such as `NODE` or `NODE:RECEPTACLE`. */
   readonly targets: string;
   readonly apply: (fleet: SimulatedFleet, target: string) => FaultResult;
-  /**
-   * Selects the part of the fleet that shows the fault. Once this part is the same as without the fault, the fault
-   * counts as fixed, even if other traces remain. Absent: the whole fleet.
-   */
+  /** The part of the fleet that shows the fault, which is fixed once this part is as before. Absent: all of it. */
   readonly symptoms?: (fleet: SimulatedFleet, target: string) => unknown;
 }
 

@@ -384,9 +384,7 @@ async function openSshServer(
     /** Refuses new connections; open connections continue. */
     refuse,
     cut,
-    /**
-     * Opens or closes the port to match the model, but opens it only for a Mac that is up. Open connections continue.
-     */
+    /** Opens or closes the port to match the model, and opens only a running Mac's. Connections continue. */
     follow,
     /** Accepts connections but never answers, like a Mac without power, until it listens again. */
     fallSilent: (): void => {

@@ -61,10 +61,7 @@ export interface FleetModel {
   /** Updates the network preferences of this node's Mac to `text`, because the node has changed the rendered file. */
   readonly reread: (node: string, text: string) => void;
   readonly happen: (node: string, event: MacEvent) => void;
-  /**
-   * Performs the manual steps that the declared state needs. Returns descriptions of the steps without a period, and
-   * the nodes whose Macs must reboot.
-   */
+  /** Does the manual steps for the declared state. Returns them in words, and the nodes whose Macs must reboot. */
   readonly hands: () => { readonly done: readonly string[]; readonly restarts: readonly string[] };
   /** Moves plugs, as in `move studio-1:2 studio-1:3`: either all of them or none. */
   readonly act: (words: readonly string[]) => ActsAnswer;

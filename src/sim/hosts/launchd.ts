@@ -153,31 +153,23 @@ function createRunner({ startJob, scaledMs, intervalMs }: LaunchdOptions, handle
     if (child !== undefined) running.set(label, child);
     handle(child === undefined ? { kind: 'not-started', label } : { kind: 'started', label, pid: child.pid });
   };
-  return {
-    perform: (act: LaunchdAct): void => {
-      const { label } = act;
-      switch (act.kind) {
-        case 'start':
-          start(act.job);
-          break;
-        case 'signal':
-          running.get(label)?.signal(act.signal);
-          break;
-        case 'kill-later':
-          later(scaledMs(act.seconds * 1000), () => {
-            const child = running.get(label);
-            if (child?.pid === act.pid) child.signal('SIGKILL');
-          });
-          break;
-        case 'wake': {
-          const atMs = (startedAtMs.get(label) ?? 0) + scaledMs(act.seconds * 1000);
-          later(Math.max(0, atMs - Date.now()), () => handle({ kind: 'due', label }));
-          break;
-        }
-        case 'recur':
-          later(intervalMs(act.seconds * 1000), () => handle({ kind: 'interval', label, job: act.job }));
-      }
+  const performers: { readonly [K in LaunchdAct['kind']]: (act: Extract<LaunchdAct, { kind: K }>) => void } = {
+    start: ({ job }) => start(job),
+    signal: ({ label, signal }) => running.get(label)?.signal(signal),
+    'kill-later': ({ label, pid, seconds }) =>
+      later(scaledMs(seconds * 1000), () => {
+        const child = running.get(label);
+        if (child?.pid === pid) child.signal('SIGKILL');
+      }),
+    wake: ({ label, seconds }) => {
+      const atMs = (startedAtMs.get(label) ?? 0) + scaledMs(seconds * 1000);
+      later(Math.max(0, atMs - Date.now()), () => handle({ kind: 'due', label }));
     },
+    recur: ({ label, job, seconds }) =>
+      later(intervalMs(seconds * 1000), () => handle({ kind: 'interval', label, job })),
+  };
+  return {
+    perform: (act: LaunchdAct): void => (performers[act.kind] as (act: LaunchdAct) => void)(act),
     processes: () => [...running].map(([label, { pid }]) => ({ label, pid })),
     /** Returns a check that power was not cut since this call. */
     untilCut,

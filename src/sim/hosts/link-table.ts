@@ -56,10 +56,7 @@ interface LinkPair {
   readonly isEverywhere?: boolean;
 }
 
-/**
- * The table of one node, sorted: the addresses on which its processes can currently listen and to which they can
- * connect. A line is `10.77.0.1:51000 127.0.0.1:23211`.
- */
+/** One node's table: where its processes can listen, and connect to. A line is `10.77.0.1:51000 127.0.0.1:23211`. */
 function linkTableText(pairs: readonly LinkPair[], node: string, reach: UsableAddresses | undefined): string {
   const isReached = (pair: LinkPair): boolean => {
     const host = pair.address.slice(0, pair.address.lastIndexOf(':'));
@@ -93,10 +90,7 @@ const linkNamesText = (pairs: readonly LinkPair[], node: string): string =>
 const range = { from: 20_000, to: 32_768 } as const;
 const attempts = 200;
 
-/**
- * Opens a UDP socket with the same number as the port. Every simulator first tries this, so that two simulators never
- * use the same port.
- */
+/** Opens a UDP socket with the port's number, as every simulator does first, so that no two use the same port. */
 function claim(port: number): Promise<Socket | undefined> {
   const socket = createSocket('udp4');
   return new Promise((resolve) => {
@@ -211,9 +205,7 @@ export function createLinkTables(roots: ReadonlyMap<string, string>) {
         }
         await writeAll();
       }),
-    /**
-     * Call this after cables, addresses or bridges changed. Each sshd has the same port at all addresses of its node.
-     */
+    /** To be called after cables, addresses or bridges changed. An sshd has one port at all addresses of its node. */
     update: (wanted: Reaches, sshPorts: ReadonlyMap<string, number> = new Map()): Promise<void> =>
       inTurn(async () => {
         reaches = wanted;

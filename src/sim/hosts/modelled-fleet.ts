@@ -183,10 +183,7 @@ function withFault(history: History, active: ActiveFault): History | NonEmpty<Di
   return without === undefined ? [happened.diagnostic] : history;
 }
 
-/**
- * Clearing the fault of a locked Mac also enters the password. Otherwise the boot would lock the Mac again if the file
- * requires FileVault.
- */
+/** Clearing the fault of a locked Mac enters the password too, or the boot would lock the Mac again. */
 const unlockedOf = (history: History, gone: readonly ActiveFault[]): History =>
   gone
     .filter(({ fault }) => fault === 'filevault-locked')

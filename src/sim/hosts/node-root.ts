@@ -159,10 +159,7 @@ async function placeVerbsLibrary(root: string, isPresent: boolean): Promise<void
   await copyFile(compiled, path);
 }
 
-/**
- * Creates a node's root: the folders that every Mac has, the ssh user's home, and the base tools. An existing disk
- * keeps everything that survives a boot.
- */
+/** Creates a node's root: folders, the ssh user's home, base tools. A disk keeps what survives a boot. */
 export async function createNodeRoot(options: NodeRootOptions) {
   const { root, user, askPath, reusesDisk } = options;
   if (reusesDisk === true) await removeRendered(root);
@@ -242,10 +239,7 @@ function dropInFiles(files: readonly NodeFile[], user: string): readonly NodeFil
   return word === 'allowed' ? [dataFile(`${sudoRulesPath}/meshwright`, rule)] : [];
 }
 
-/**
- * File with the last value of `hasKey`. It outlives the simulator, so that the next one keeps changes that were made on
- * the disk in the meantime.
- */
+/** File with the last `hasKey`, for the next simulator, which keeps changes made on the disk meanwhile. */
 const keyStatePath = '/.sim/has-key';
 
 async function owned({ owner }: NodeRootOptions, path: string): Promise<void> {
@@ -308,10 +302,7 @@ exit $exit;
 sub gone { print STDERR "simulated: the simulator of this Mac does not answer\\n"; exit ${noAnswerCode} }
 `;
 
-/**
- * The same for a node with its own root folder and users, where root is the real user. Every process belongs to the
- * recorded boot session, because older processes no longer exist.
- */
+/** The same for a node with its own root and users, where every process belongs to the recorded boot session. */
 const ownAskText = askClientText(ownAskPath, {
   mark: "do { open my $f, '<', '/.sim/mark'; my $m = <$f>; chomp $m; $m }",
   isRoot: "$> ? '' : 1",

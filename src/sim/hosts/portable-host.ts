@@ -13,9 +13,7 @@ import { createPipeSupply } from './ssh/pipes.ts';
 import { createExecWatch, type ExecParts } from './ssh/sessions.ts';
 import { serveSsh } from './ssh/ssh-server.ts';
 
-/**
- * A host that works on any machine: a folder is the Mac's root, and ssh server and cables use the loopback interface.
- */
+/** A host for any machine: a folder is the Mac's root; ssh server and cables use the loopback interface. */
 export const portableHost = {
   open: async (run: HostRun) => {
     const { runId, folder } = run;
@@ -104,10 +102,7 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
-/**
- * The contents of all files in a node's root whose paths are in a job's texts, because a job may read its addresses
- * from such a file.
- */
+/** The contents of all files that a job's texts name, since it may read its addresses from them. */
 async function textsOfFiles(root: string, texts: readonly string[]): Promise<readonly string[]> {
   const paths = texts.filter((text) => text.startsWith(`${root}/`) && !text.split('/').includes('..'));
   return Promise.all([...new Set(paths)].map(textOf));

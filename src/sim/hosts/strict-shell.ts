@@ -5,10 +5,7 @@ export interface Objection {
   readonly code: number;
 }
 
-/**
- * Folders that exist on a Mac or on the host machine. A path into one of these folders without the node's root would
- * silently leave the simulated Mac, and reach a tool of the host machine.
- */
+/** Folders on a Mac or the host. A path there without the node's root would silently leave the simulated Mac. */
 const systemFolder =
   /^\/(bin|sbin|usr|etc|var|tmp|private|Library|System|Users|Applications|Volumes|opt|dev|proc|sys|home|root|run|cores)(\/|$)/;
 const nestingLimit = 8;

@@ -42,9 +42,7 @@ export type JobReading =
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'not-simulated'; readonly key: string };
 
-/**
- * Seconds between two starts (`minimum runtime` in macOS 26's output), and from TERM to KILL (`exit timeout` there).
- */
+/** Seconds between two starts (`minimum runtime` in macOS 26's output), and from TERM to KILL (`exit timeout`). */
 const defaults = { throttleSeconds: 10, exitTimeoutSeconds: 5 } as const;
 
 type Check<Value extends PlistValue = PlistValue> = (value: PlistValue) => value is Value;

@@ -18,10 +18,7 @@ export interface Cable {
   };
 }
 
-/**
- * Megabits per gigabit of a real cable: 80 Gb/s become 800 Mb/s, which this machine can transfer without much load. A
- * slow cable stays half as fast as a good one.
- */
+/** Megabits per gigabit of a real cable, a load that this machine can carry. A slow cable stays half as fast. */
 export const megabitsPerGigabit = 10;
 
 /** A cable with one end plugged in and the other end loose. */

@@ -170,10 +170,7 @@ export interface SimulatedFleet extends PluggedCables {
 export const macNamed = (fleet: SimulatedFleet, node: string): MacState | undefined =>
   fleet.macs.find((mac) => mac.name === node);
 
-/**
- * The Mac that answers at this node's address; the ssh server and all tools at that address show this Mac. Host key and
- * connection faults belong to the address, everything else to the Mac.
- */
+/** The Mac that answers at this node's address. Host key and connection faults belong to the address. */
 export function macBehind(fleet: SimulatedFleet, node: string): MacState | undefined {
   const own = macNamed(fleet, node);
   const other = Object.hasOwn(fleet.misdirected, node) ? fleet.misdirected[node] : undefined;

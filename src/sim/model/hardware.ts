@@ -14,9 +14,7 @@ export interface SimulatedModel {
   /** Its name for Thunderbolt peers and system_profiler, such as `Mac Studio`. */
   readonly family: string;
   readonly chip: string;
-  /**
-   * Core counts, in the order of `number_processors` after `proc `: the total, then each kind. An M5 has four numbers.
-   */
+  /** Core counts as in `number_processors` after `proc `: the total, then each kind. An M5 has four numbers. */
   readonly processorText: string;
   /** Memory of the cheapest configuration, in GiB. */
   readonly defaultMemoryGib: number;

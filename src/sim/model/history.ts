@@ -83,37 +83,28 @@ function signalled(mac: MacState): MacState {
   return rankSignal === 'SIGKILL' ? afterKill(after) : after;
 }
 
-/** Returns the Mac after one of its events, or the identical Mac if the event had no effect. */
-function changedMac(mac: MacState, event: Extract<SimEvent, { readonly mac: string }>): MacState {
-  switch (event.kind) {
-    case 'preferences': {
-      const { preferences } = event;
-      return isDeepStrictEqual(mac.preferences, preferences) ? mac : { ...mac, preferences };
-    }
-    case 'boot':
-      return freshlyBooted(mac, event.atEpochSeconds);
-    case 'enable-rdma':
-      return mac.isRdmaEnabled ? mac : { ...mac, isRdmaEnabled: true };
-    case 'tcp-load':
-      return mac.ailments.panicsUnderTcp && mac.ailments.panic === undefined ? ailing(mac, { panic: 'tcp-load' }) : mac;
-    case 'ranks-signalled':
-      return signalled(mac);
-    case 'rank-started':
-      return mac.ailments.killsRanks ? ailing(mac, { rankSignal: 'SIGKILL' }) : mac;
-    case 'killed':
-      return afterKill(mac);
-    case 'processes-ended':
-      return withoutProcesses(mac, event.pids);
-    case 'daemon-run':
-      return underDaemon(mac);
-    case 'daemon':
-      return withDaemon(mac, event.isStopped);
-    case 'automatic-login':
-      return withAutomaticLogin(mac, event.user);
-    case 'unlock':
-      return mac.connection.filevault === 'unlocked' ? mac : withConnection(mac, { filevault: 'unlocked' });
-  }
-}
+type Changes = { readonly [K in MacEvent['kind']]: (mac: MacState, event: Extract<MacEvent, { kind: K }>) => MacState };
+
+/** Each returns the Mac after one of its events, or the identical Mac if the event had no effect. */
+const changes: Changes = {
+  preferences: (mac, { preferences }) =>
+    isDeepStrictEqual(mac.preferences, preferences) ? mac : { ...mac, preferences },
+  boot: (mac, { atEpochSeconds }) => freshlyBooted(mac, atEpochSeconds),
+  'enable-rdma': (mac) => (mac.isRdmaEnabled ? mac : { ...mac, isRdmaEnabled: true }),
+  'tcp-load': (mac) =>
+    mac.ailments.panicsUnderTcp && mac.ailments.panic === undefined ? ailing(mac, { panic: 'tcp-load' }) : mac,
+  'ranks-signalled': signalled,
+  'rank-started': (mac) => (mac.ailments.killsRanks ? ailing(mac, { rankSignal: 'SIGKILL' }) : mac),
+  killed: afterKill,
+  'processes-ended': (mac, { pids }) => withoutProcesses(mac, pids),
+  'daemon-run': underDaemon,
+  daemon: (mac, { isStopped }) => withDaemon(mac, isStopped),
+  'automatic-login': (mac, { user }) => withAutomaticLogin(mac, user),
+  unlock: (mac) => (mac.connection.filevault === 'unlocked' ? mac : withConnection(mac, { filevault: 'unlocked' })),
+};
+
+const changedMac = (mac: MacState, event: MacEvent): MacState =>
+  (changes[event.kind] as (mac: MacState, event: MacEvent) => MacState)(mac, event);
 
 function happen(fleet: SimulatedFleet, event: SimEvent): Happened {
   switch (event.kind) {
@@ -153,10 +144,7 @@ function afterStart({ ailments, panics }: MacState, atEpochSeconds: number): Pic
   };
 }
 
-/**
- * A Mac right after its boot: a new boot session, without anything that only the running system had. Files, NVRAM,
- * power settings and network preferences are unchanged.
- */
+/** A Mac right after its boot: a new boot session, with files, NVRAM, power and network preferences as before. */
 function freshlyBooted(mac: MacState, atEpochSeconds: number): MacState {
   const count = mac.bootSession.count + 1;
   // FileVault asks for a password before macOS boots.
@@ -221,10 +209,7 @@ function hotPlugged(before: SimulatedFleet, after: SimulatedFleet): SimulatedFle
   return { ...after, macs };
 }
 
-/**
- * A rack's events since the oldest active fault, so that each fault can still be removed. `fleet` is always the result
- * of applying `events` to `start`.
- */
+/** A rack's events since the oldest active fault, so that each fault can be removed: `start` with them is `fleet`. */
 export interface History {
   readonly start: SimulatedFleet;
   readonly events: readonly SimEvent[];

@@ -163,10 +163,7 @@ export const isBridged = (mac: MacState, device: string): boolean => mac.live.br
 const serviceFor = (mac: MacState, device: string): ServiceState | undefined =>
   servicesIn(mac.preferences).find((service) => service.device === device && service.isEnabled);
 
-/**
- * The current IPv4 address of a receptacle's interface; undefined without a cable or a service, and for a bridge member
- * (Apple TN3205).
- */
+/** The address of a receptacle's interface; undefined without cable or service, and in a bridge (Apple TN3205). */
 export function liveAddress(
   fleet: SimulatedFleet,
   mac: MacState,
@@ -198,10 +195,7 @@ export interface DhcpReply {
   readonly serverName: string;
 }
 
-/**
- * The DHCP lease of a receptacle's interface. Whatever address `ifconfig` sets, the lease remains as long as the
- * service uses DHCP and the far end answers.
- */
+/** The DHCP lease of a receptacle's interface, which lasts while the service uses DHCP and the far end answers. */
 export function dhcpReply(fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): DhcpReply | undefined {
   const lease = leaseOver(fleet, mac, receptacle);
   const peer = peerAt(fleet, { node: mac.name, receptacle: receptacle.number });

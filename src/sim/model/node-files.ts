@@ -16,10 +16,7 @@ export const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\
 
 export const perlQuote = (text: string): string => `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`;
 
-/**
- * Folder of the host machine's programs on a Mac in namespaces. No script of the product contains this path, and
- * neither does any PATH.
- */
+/** Folder of the host's programs on a Mac in namespaces. It is in no script of the product and no PATH. */
 export const programsPath = '/.sim/programs';
 
 /** The Node.js that runs this program, in the folder above. */

@@ -60,10 +60,7 @@ export const verbsWirePath = '/.sim/wire';
 /** This file exists while verbs tools, and programs that load the verbs library, hang. */
 export const verbsHungPath = '/.sim/verbs-hung';
 
-/**
- * File with the processes that exist only in the model: number, group, state and name. They react only to KILL and TERM
- * from the node's tools.
- */
+/** File with the processes of the model: number, group, state, name. They react only to KILL and TERM by tools. */
 export const processesPath = '/.sim/processes';
 
 /** PID of a foreign program that has opened every device. */

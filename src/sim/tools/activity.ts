@@ -163,10 +163,7 @@ const measure: ToolChange = ({ mac, isRoot }) => {
   return { stdout };
 };
 
-/**
- * `powermetrics`: prints the only published sample, from a busy Mac Studio, on every simulated Mac. It is listed as a
- * write only because it needs root.
- */
+/** `powermetrics`: prints the only published sample, of a busy Mac Studio. Listed as a write, as it needs root. */
 export const powermetrics: Tool = {
   path: '/usr/bin/powermetrics',
   writes: [{ form: '-n 1 -i 1000 --samplers cpu_power,gpu_power', source: measured, change: measure }],

@@ -18,10 +18,7 @@ const wordsOf = (form: string) =>
       }),
   }));
 
-/**
- * The variable part of an argument: empty for a fixed word, otherwise the part after the prefix. Undefined if the
- * argument does not match.
- */
+/** The variable part of an argument, empty for a fixed word; undefined if the argument does not match. */
 function openPart({ choices }: ReturnType<typeof wordsOf>[number], word: string): readonly string[] | undefined {
   const choice = choices.find(({ head, isWhole }) => (isWhole ? word === head : word.startsWith(head)));
   if (choice === undefined) return undefined;
@@ -29,10 +26,7 @@ function openPart({ choices }: ReturnType<typeof wordsOf>[number], word: string)
   return choice.isWhole ? [] : [word.slice(choice.head.length)];
 }
 
-/**
- * The values of the form's variable parts in these arguments, in order. For a choice, the value is the chosen word.
- * Undefined if the arguments do not match the form.
- */
+/** The variable parts of these arguments in order, the chosen word for a choice. Undefined without a match. */
 export function valuesIn(form: string, args: readonly string[]): readonly string[] | undefined {
   const words = wordsOf(form);
   const isOpen = form.endsWith(openEnd);
@@ -44,10 +38,7 @@ export function valuesIn(form: string, args: readonly string[]): readonly string
   return values.includes(undefined) ? undefined : values.flatMap((value) => value ?? []);
 }
 
-/**
- * An sh pattern for `<count>:<arguments>` that matches at least every command line of this form. In these lines, paths
- * have the node's root prefix.
- */
+/** An sh pattern for `<count>:<arguments>` that matches at least this form. Paths there have the root prefix. */
 export function formPattern(form: string): string {
   const any = '\0';
   const words = wordsOf(form);

@@ -142,10 +142,7 @@ const createBridge: ToolChange = ({ mac: { live }, isRoot }) => {
 
 type Live = MacState['live'];
 
-/**
- * A request by root about the existing bridge: returns the network afterwards, or the kernel's reason for refusing the
- * request.
- */
+/** A request by root about the bridge: returns the network afterwards, or the kernel's refusal. */
 const ofBridge =
   (request: string, change: (mac: MacState, bridge: readonly string[], device: string) => Live | string): ToolChange =>
   ({ mac, isRoot, words }) => {
@@ -255,10 +252,7 @@ export const ifconfig: Tool = {
  */
 export const routesPath = '/.sim/answers/netstat/-rn_-f_inet.out';
 
-/**
- * One line in the column widths of the captured table: left-aligned except for interface and expiry. `expires` is `!`
- * for an entry that expires with its interface.
- */
+/** One line with the columns of the captured table; `expires` is `!` for an entry that ends with its interface. */
 const route = (to: string, by: string, flags: string, device: string, expires = ''): string =>
   `${to.padEnd(18)} ${by.padEnd(18)} ${flags.padEnd(19)} ${device.padStart(5)} ${expires.padStart(6)}`;
 
@@ -305,10 +299,7 @@ function attached({ fleet, mac }: ToolView): readonly Attached[] {
   return [office, ...cables, ...bridges].toSorted((one, other) => place(one) - place(other));
 }
 
-/**
- * A Mac's routing table. The first interface has the default route; each other interface has a default route bound to
- * that interface.
- */
+/** A Mac's routing table: the first interface has the default route, each other one a route bound to it. */
 export function routesText(view: ToolView): string {
   const names = allInterfaces(view).map(({ name }) => name);
   const wire = (device: string): string => `link#${names.indexOf(device) + 1}`;

@@ -51,10 +51,7 @@ function macosOffer(version: string, sizeKib: number): Offer {
   return { label: `${title}-${buildOf(version)}`, title, version: short, sizeKib, needsRestart: true };
 }
 
-/**
- * The available offers: the newest update of the same year and, on macOS 26, the upgrade to 27, if newer than the
- * installed version.
- */
+/** The offers newer than the installed version: the year's newest update and, on macOS 26, the upgrade to 27. */
 function offersFor(installed: string): readonly Offer[] {
   const isYear26 = installed.startsWith('26.');
   const update = newestRelease(isYear26 ? 26 : 27);

@@ -1,3 +1,4 @@
+import { parsedJson } from '../../model/digest.ts';
 import type { NodePath } from '../../model/probe.ts';
 import type { MacState } from '../model/fleet.ts';
 import { bridgeIn, preferencesPath } from '../model/network.ts';
@@ -118,10 +119,7 @@ const ofEntry =
     return act(view, value, path);
   };
 
-/**
- * `PlistBuddy -c` for the network preferences. It reads and writes the current file, even after an edit. The running
- * network does not change.
- */
+/** `PlistBuddy -c` for the network preferences, as they are on the disk. The running network does not change. */
 export const plistBuddy: Tool = {
   path: '/usr/libexec/PlistBuddy',
   writes: [
@@ -150,17 +148,9 @@ export const plistBuddy: Tool = {
   ),
 };
 
-function jsonValue(text: string): PlistValue | undefined {
-  try {
-    return JSON.parse(text) as PlistValue;
-  } catch {
-    return undefined;
-  }
-}
-
 /** `plutil -insert` changes only the file with the network preferences. The running network does not change. */
 const insert: ToolChange = ({ mac, isRoot, words: [keyPath = '', json = ''] }) => {
-  const value = jsonValue(json);
+  const value = parsedJson(json) as PlistValue | undefined;
   if (value === undefined) return undefined;
   const failed = (why: string): WriteResult => ({ stderr: lines(`${preferencesPath}: ${why}`), exitCode: 1 });
   if (!isRoot) return failed('Could not write file');
@@ -208,9 +198,7 @@ function extractRow(mac: MacState, keyPath: string, source: Source, form: 'json'
   return { ...row, source: missing, stderr: lines(`${preferencesPath}: ${why}`), exitCode: 1 };
 }
 
-/**
- * `plutil -extract` for bridges and services in the network preferences. It reads the current file, even after an edit.
- */
+/** `plutil -extract` for bridges and services in the network preferences, as they are on the disk. */
 export const plutil: Tool = {
   path: '/usr/bin/plutil',
   rows: ({ mac }) => [

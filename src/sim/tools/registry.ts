@@ -36,10 +36,7 @@ export interface Written extends Required<Omit<WriteResult, 'after' | 'power'>>,
   readonly isKnown: boolean;
 }
 
-/**
- * Applies a write to the fleet and returns the tool's output. Pure: the same fleet and write give the same result. An
- * unknown command line changes nothing and prints the tool's usage.
- */
+/** Applies a write to the fleet and returns the tool's output. An unknown command line only prints the usage. */
 export function applyWrite(fleet: SimulatedFleet, { node, tool: path, ...call }: Write): Written {
   const mac = macBehind(fleet, node);
   const tool = tools.find((one) => one.path === path);

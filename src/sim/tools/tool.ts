@@ -67,10 +67,7 @@ interface Usage {
   readonly source: Source;
 }
 
-/**
- * One simulated tool: a table of command lines. For any other command line, the tool prints its usage and the simulator
- * records the line.
- */
+/** One simulated tool: a table of command lines. For any other one, it prints its usage and it is recorded. */
 export interface Tool {
   readonly path: string;
   /** Whether this Mac has the tool (default: yes). */

@@ -31,10 +31,7 @@ function filesOf(id: string): readonly HubFile[] {
   return [...model, ['README.md', readme] as const].map(([path, content]) => hubFile(path, Buffer.from(content)));
 }
 
-/**
- * Every folder of every other server has a tiny model with a list of checksums, and its content depends only on its
- * address. A folder whose address has `missing` does not exist.
- */
+/** Every folder has a tiny model by its address, with a list of checksums; one with `missing` does not exist. */
 const modelServer: Site = ({ host, path }) => {
   const [, folder = '', name] = /^(.*)\/([^/]+)$/.exec(path) ?? [];
   const files = folder.includes('missing') ? [] : filesOf(`${host}${folder}`);

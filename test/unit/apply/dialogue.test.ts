@@ -134,7 +134,7 @@ describe('a dialogue step', () => {
     for (const end of ends) expect(await end).toMatchObject({ diagnostics: [{ code: 'exo/stuck' }] });
   });
 
-  it('only warns if an optional graceful shutdown failed', async () => {
+  it('only warns if an optional graceful shutdown fails', async () => {
     const shutdown: Step = {
       ...stepWith(60_000),
       act: { kind: 'dialogue', placement: 'kimi', name: 'exo-graceful-shutdown', args: { node: first, port: 52_500 } },

@@ -78,7 +78,7 @@ describe("a step's polls", () => {
     expect([sayValue(result).outcome, times]).toEqual(['failed', [5, 12, 22, 37, 52, 67, 82, 97]]);
   });
 
-  it('observe a gate every second, until it sees its values or a value that aborts it', async () => {
+  it('check a gate every second until the gate passes or aborts', async () => {
     const { session, times } = recorder('observe', '');
     const sleep = (value: number) => ({ node, address: 'power/sleep', about: { kind: 'power' }, value });
     const gate = (expected: number, abortsAt: number, session: Session, seconds = 60) => {
@@ -101,7 +101,7 @@ describe("a step's polls", () => {
     expect(times).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
-  it("read a job's state every second", async () => {
+  it("check a job's state every second", async () => {
     const { session, times } = recorder('poll-job', 'state=running\nprogress=1 2\nend\n');
     await withFakeClock(20_000, () => runJob(stepOf<'job'>(jobAct as never), contextOf(session, 9.5)));
     expect(times).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);

@@ -10,7 +10,7 @@ import { onOnePage, onPage, sayValue } from '../one-page.ts';
 const deadlineOf = onPage(deadlineOfItself);
 
 describe('scaledTiming', () => {
-  it("equals real Macs' times at factor 1", () => {
+  it('equals the timing of real Macs if the factor is 1', () => {
     expect(scaledTiming(1)).toEqual(sayValue(realTiming));
   });
 
@@ -35,7 +35,7 @@ describe('scaledTiming', () => {
     expect(deadlineOf(short, { timing })).toBe(400);
   });
 
-  it('gives a script time for all checks between its sleeps', () => {
+  it('gives a script enough time for all checks between its sleeps', () => {
     const args = { port: 8_080, placement: 'chat', waitMs: drainMs };
     const act = { kind: 'script', name: 'drain-endpoint', args } as const;
     const text = scriptBody(act);

@@ -74,7 +74,7 @@ describe('a wait for observed nodes', () => {
 });
 
 describe('a wait until a placement serves', () => {
-  it("fails for all of a hung placement's nodes, even if a fallback node is unreachable", async () => {
+  it('fails for all nodes of a hung placement, even if a fallback node is unreachable', async () => {
     const seen = await wait(hung, []);
     expect(seen).toEqual({ failed: nodes(1, 2, 3, 4), names: ['studio-1'] });
     expect(await wait(hung, ['studio-4'])).toEqual(seen);

@@ -31,7 +31,7 @@ describe('the record of sent commands', () => {
     expect([readFileSync(old, 'utf8'), statSync(old).mode & 0o777]).toEqual([`before\n${line}`, 0o600]);
   });
 
-  it('has no secret that the command has read', () => {
+  it('contains none of the secrets that the command has read', () => {
     record('secret.ndjson', "launch 'hf_abc'");
     expect(readFileSync(at('secret.ndjson'), 'utf8')).toContain(`"launch '********'"`);
   });

@@ -63,7 +63,7 @@ hostKeys:
 `);
   });
 
-  it("is read back as it was written, including every host key's line", () => {
+  it('is read back as it was written, including the line number of every host key', () => {
     const lock = withPin(withPin(emptyLock('cluster.lock'), 'fe80::1%en0', ed), 'a.lan', rsa);
     expect(parseLock(renderLock(lock), 'cluster.lock')).toEqual({ lock, diagnostics: [] });
     expect(lock.hostKeys).toEqual({ 'a.lan': [{ ...rsa, line: 6 }], 'fe80::1%en0': [{ ...ed, line: 8 }] });
@@ -121,7 +121,7 @@ models:
     );
   });
 
-  it('is refused if a key has its former name, and the error shows the new name', () => {
+  it('is refused if it uses the former name of a key, and the error shows the new name', () => {
     const older = renderLock(whole).replace('rolledBack:', 'takenBack:');
     const { lock, diagnostics } = parseLock(older, 'cluster.lock');
     expect(lock).toBeUndefined();

@@ -67,7 +67,7 @@ describe('a shipped cluster file', () => {
     expect(fleet?.nodes.length).toBeGreaterThan(0);
   });
 
-  it.each(shipped)('reads the same in YAML 1.1: %s', (path) => {
+  it.each(shipped)('has the same meaning in YAML 1.1 as in YAML 1.2: %s', (path) => {
     const text = readFileSync(path, 'utf8');
     const old: unknown = parse(text, { version: '1.1', merge: true });
     expect(old).toEqual(parse(text));
@@ -98,7 +98,7 @@ describe('cluster.example.yaml', () => {
 describe('an example', () => {
   const examples = ['cluster.example.yaml', ...recipes];
 
-  it.each(examples)('names no file of this computer: %s', (path) => {
+  it.each(examples)('refers to no file on this computer: %s', (path) => {
     const { runtimes, models } = parse(readFileSync(path, 'utf8')) as Record<string, Record<string, object>>;
     const keys = Object.values(runtimes ?? {}).flatMap((runtime) => Object.keys(runtime));
     expect(keys).toContain('version');
@@ -140,7 +140,7 @@ describe('docs/cluster.full.yaml', () => {
 });
 
 describe('a schema for YAML files', () => {
-  it.each(['cluster.schema.json', 'lock.schema.json'])('has only words that are text in YAML 1.1: %s', (name) => {
+  it.each(['cluster.schema.json', 'lock.schema.json'])('uses only words that YAML 1.1 reads as text: %s', (name) => {
     const words = wordsOf(JSON.parse(readFileSync(join('schemas', name), 'utf8')));
     expect(words.filter((word) => parse(word, { version: '1.1' }) !== word)).toEqual([]);
     expect(words.length).toBeGreaterThan(0);

@@ -19,12 +19,12 @@ describe('the edit distance', () => {
 });
 
 describe('a suggestion', () => {
-  it('is the nearest word', () => {
+  it('is the closest word', () => {
     expect(didYouMean('hots', ['user', 'host', 'port'])).toBe('host');
     expect(didYouMean('STUDOI-2', ['studio-1', 'studio-2'])).toBe('studio-2');
   });
 
-  it('is not made if several words or none are near', () => {
+  it('is not made if no word is close, or if several words are close', () => {
     expect(didYouMean('studio-9', ['studio-1', 'studio-2'])).toBeUndefined();
     expect(didYouMean('colour', ['host', 'user'])).toBeUndefined();
     expect(didYouMean('x', ['y'])).toBeUndefined();
@@ -54,7 +54,7 @@ describe('an edit distance with a limit', () => {
 });
 
 describe('suggestions for many words', () => {
-  it('end after a hundred different words, but repeat earlier ones', () => {
+  it('stop after a hundred different words, but earlier suggestions are still repeated', () => {
     const suggest = suggesterAmong(['studio-1']);
     for (let index = 0; index < 99; index += 1) expect(suggest(`other-${index}`)).toBeUndefined();
     expect(suggest('studoi-1')).toBe('studio-1');

@@ -12,7 +12,7 @@ describe('downloads.window', () => {
   it.each([
     ['22:00-06:00', { begin: '22:00', end: '06:00' }],
     ['"09:30-17:00"', { begin: '09:30', end: '17:00' }],
-  ])('has a begin and an end: %s', (window, hours) => {
+  ])('has a beginning and an end: %s', (window, hours) => {
     expect(load(`window: ${window}`).fleet?.downloads?.hours).toEqual(hours);
   });
 

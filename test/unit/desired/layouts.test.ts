@@ -53,7 +53,7 @@ describe('a node in the file', () => {
     expect([seen(1), seen(2), seen(4, 3), seen()]).toEqual([nodes(1, 3), nodes(2, 4), nodes(1, 2, 3, 4), []]);
   });
 
-  it('needs RDMA for a placement, or if it has Thunderbolt 5 and the file requires RDMA', () => {
+  it('needs RDMA if a placement uses it, or if the Mac has Thunderbolt 5 and the file requires RDMA', () => {
     const of = (rdma: string, ...placements: DesiredFleet['placements']): DesiredFleet => {
       const fleet = fleetOf(...placements);
       const old = fleet.nodes.map((one, at) => (at === 1 ? { ...one, hardware: { model: 'Mac13,2' } } : one));
@@ -73,7 +73,7 @@ describe("a placement's layouts", () => {
   const own = placed('a', ['studio-1', 'studio-2'], more as never);
   const there = onFallback(own);
 
-  it('are its own nodes, and a fallback without shares', () => {
+  it('are its own nodes and its fallback, and the fallback has no shares', () => {
     const { shares: _, fallback: __, ...rest } = own;
     expect(there).toEqual({ ...rest, ...on(4, 2), ownLayout: own });
     const alone = onFallback({ ...own, fallback: on(4) });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { archiveOf, isUrl, nodeReleases, pageEntry, releaseName } from '../../../src/desired/releases.ts';
 import { exoReleases } from '../../../src/drivers/exo/releases.ts';
 import { llamaReleases } from '../../../src/drivers/llamacpp/releases.ts';
-import { uvArchive } from '../../../src/drivers/mlx/uv.ts';
+import { uvArchive } from '../../../src/drivers/mlx/runtime.ts';
 import { sectionsOf } from '../../case-file.ts';
 
 const cases = join(import.meta.dirname, '../../cases/releases');

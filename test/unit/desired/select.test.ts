@@ -20,7 +20,7 @@ const select = (selector: Partial<NodeSelector>) => selectNodes(fleet, { names: 
 const chosen = (selector: Partial<NodeSelector>) => select(selector).nodes.map((node) => node.name);
 
 describe('node selection', () => {
-  it('contains every node without a selector', () => {
+  it('contains every node if no selector is given', () => {
     expect(chosen({})).toEqual(['mini', 'studio-1', 'studio-2', 'studio-3']);
   });
 

@@ -28,7 +28,7 @@ describe('escaped text', () => {
     },
   );
 
-  it('is unchanged by a second escape', () => {
+  it('is not changed by being escaped again', () => {
     const once = escapeText('\u001b[0m ::warning::a ##[x] \u202e');
     expect(escapeText(once)).toBe(once);
   });

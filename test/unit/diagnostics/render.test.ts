@@ -40,7 +40,7 @@ describe("a diagnostic's text", () => {
     expect(draw('', one)).toEqual(['error  cli/usage', '  Unknown command "up".', '  hint: Did you mean apply?', '']);
   });
 
-  it('shows the lines of three related places at most, in order, and omits the lines between', () => {
+  it('shows the lines of at most three related places, in order, without the lines between them', () => {
     const again = (line: number, related: readonly Diagnostic[] = []) =>
       diagnose('yaml/duplicate-key', { detail: 'Again.', where: at(line, 1, 2), related });
     const others = [12, 7, 4, 1].map((line) => again(line));

@@ -72,7 +72,7 @@ describe('a message that ends without a reason', () => {
     expect(keptByAwk(logPattern, log)).toEqual([died, 'NotImplementedError']);
   });
 
-  it('is final and shown as it is if the log has no exception', () => {
+  it('is shown unchanged if the log has no exception', () => {
     expect(finalLine(known, [died, ...traceback])).toBe(died);
   });
 });
@@ -91,7 +91,7 @@ describe('the rank that failed first', () => {
     expect(first(rank(0, ['errno 60']), rank(1, ['errno 22'], '1'), rank(2, ['errno 22'], '1'))).toEqual([1, 'no-gid']);
   });
 
-  it('does not exist without a failed exit or a reported failure', () => {
+  it('is undefined if no rank exited with an error or reported a failure', () => {
     expect(first(rank(0, ['attempt 3 waiting']), rank(1, []))).toBeUndefined();
     expect(first(rank(0, [], '0'), rank(1, []))).toBeUndefined();
   });

@@ -85,7 +85,7 @@ describe('the configuration of a placement', () => {
 `);
   });
 
-  it('gives each rank its record, all with one digest', () => {
+  it('gives each rank its record, all with the same digest', () => {
     const { digest, ranks } = configured(meshFleet());
     expect(ranks.map(({ node, record }) => [node, record.rank])).toEqual([
       ['studio-1', 0],
@@ -111,7 +111,7 @@ describe('the configuration of a placement', () => {
     });
   });
 
-  it('records only for an mlx mesh that it takes one request at a time', () => {
+  it('records a limit of one request at a time only for an mlx mesh', () => {
     const requests = (driver: string) => configured(fleetOfDriver(driver)).ranks.map(({ record }) => record.requests);
     expect([requests('mlx'), requests('exo')]).toEqual([
       ['one', 'one', 'one'],

@@ -161,7 +161,7 @@ describe("a node's memory verdict", () => {
     expect(fitVerdict(1, {})).toBeUndefined();
   });
 
-  it('counts for its placement if it is the worst one', () => {
+  it("becomes the placement's verdict if no node has a worse verdict", () => {
     const fleet = fleetOf([512, 16], [kimi], [{ ...tp2('kimi') }]);
     const [placement] = fleet.placements;
     if (placement === undefined) throw new Error('the fleet has no placement');

@@ -45,7 +45,7 @@ describe('the known models', () => {
     expect(Object.keys(publishedSpeeds).filter((name) => !names.includes(name))).toEqual([]);
   });
 
-  it('have no duplicate names, whatever the case', () => {
+  it('have no duplicate names, ignoring case', () => {
     expect(new Set(knownNames.map((name) => name.toLowerCase())).size).toBe(knownNames.length);
     expect(knownNames.filter((name) => namedModel(name) === undefined)).toEqual([]);
   });
@@ -59,7 +59,7 @@ describe('the known models', () => {
     expect(namedModel(name)?.build?.repository).toBe(repository);
   });
 
-  it("are not found by a folder's name or a different owner's name", () => {
+  it('are not found by a folder path or under a different owner', () => {
     for (const name of ['./Kimi-K2.6', 'models/Kimi-K2.6', 'acme/Kimi-K2.6', 'kimi', '']) {
       expect(namedModel(name)).toBeUndefined();
     }
@@ -87,7 +87,7 @@ describe('the known models', () => {
     });
   });
 
-  it('are split by exo across four Macs by tensor if exo has a card that allows it', () => {
+  it('can be split by exo across four Macs with tensor sharding if the exo model card allows it', () => {
     for (const { model, build } of builds.filter((one) => one.model.config !== undefined)) {
       const { repository } = build;
       const card = exoCard(repository, '1.0.72');

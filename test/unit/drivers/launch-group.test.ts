@@ -54,7 +54,7 @@ describe('the group of a launched program', () => {
     );
   });
 
-  it("hands out the devices of Apple's hostfile for four M3 Ultra", () => {
+  it("assigns the devices in Apple's hostfile for four M3 Ultra Macs", () => {
     const cables = ['1:4 2:4', '1:3 3:4', '1:2 4:4', '2:3 3:3', '2:2 4:3', '3:2 4:2'];
     const end = (node = '', receptacle = ''): LinkEnd => ({
       node: nodeName(`studio-${node}`),

@@ -8,7 +8,7 @@ import type { RuleCode } from '../../../src/rack/define-rule.ts';
 const defined = Object.values<RuleCode & Code>(definedCodes);
 
 describe('finding roles', () => {
-  it('and facts match golden/finding-roles.txt', async () => {
+  it('match golden/finding-roles.txt, as do the facts that the findings need', async () => {
     const lines = defined.map(({ code, role, facts }) =>
       [code, JSON.stringify(role), ...facts.map(({ name }) => name)].join(' '),
     );
@@ -31,11 +31,11 @@ describe('finding roles', () => {
     expect(blocked.filter((kind) => !kinds.includes(kind))).toEqual([]);
   });
 
-  it('allow no error whose only role is to be reported', () => {
+  it('allow no error with the role "reported"', () => {
     expect(defined.filter(({ severity, role }) => severity === 'error' && role === 'reported')).toEqual([]);
   });
 
-  it('only report failures to observe a node, except for a locked FileVault', () => {
+  it('are "reported" for every failure to observe a node, except for a Mac locked at FileVault', () => {
     const failures = Object.keys(codes).filter((code) => code.startsWith('ssh/')) as (keyof typeof codes)[];
     expect(failures.filter((code) => roleOf(code) !== 'reported')).toEqual(['ssh/locked-at-filevault']);
   });

@@ -52,7 +52,7 @@ thunderbolt:
     expect(load('{}\n').diagnostics[0]?.label).toBe('schema, name and nodes are missing');
   });
 
-  it('suggests quotes around a number only if they make it valid', () => {
+  it('suggests quotes around a number only if the quotes make the value valid', () => {
     const hint = (line: string) => load(`${head}nodes: { a: { ${line} } }\n`).diagnostics.map((one) => one.hint);
     expect(hint('host: 10.1')).toEqual([expect.stringContaining('an IPv4 address')]);
     expect(hint('host: 1e3')).toEqual(['Put it in quotes: "1e3"']);
@@ -76,7 +76,7 @@ thunderbolt:
     expect(load(bytes).diagnostics[0]?.where).toMatchObject({ line: 3, column: 28, endColumn: 32 });
   });
 
-  it('keeps names and texts as they are written', () => {
+  it('keeps names and other text exactly as written', () => {
     const { fleet } = load(`${head}nodes:
   "no": { host: "on", labels: { "y": "off", "1e3": "0755" } }
   constructor: { host: c.lan }
@@ -146,7 +146,7 @@ thunderbolt:
     expect(hint('ssh:')).toBe('Add a value, or remove the key.');
   });
 
-  it('accepts a Mac with Thunderbolt 4 if the file requires RDMA, but with a notice', () => {
+  it('accepts a Mac with Thunderbolt 4 in a file that requires RDMA, but shows a notice', () => {
     const text = `${head}nodes:
   a: { host: a.lan, hardware: { model: "Mac16,10" } }
   b: { host: b.lan }

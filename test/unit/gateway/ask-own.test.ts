@@ -179,7 +179,7 @@ describe('a request body', () => {
     expect(await read('{}', { ...json, 'content-length': '101' })).toBe('too-large');
   });
 
-  it('gets memory in steps as it arrives, and returns it', async () => {
+  it('reserves memory in steps as it arrives, and releases that memory afterward', async () => {
     const room = makeRoom(100);
     const arriving = (headers: Readonly<Record<string, string>>) => {
       const request = Object.assign(new Readable({ read: () => undefined }), { headers: { ...json, ...headers } });
@@ -206,7 +206,7 @@ describe('a request body', () => {
     expect([await declared.coming, room.held('kimi')]).toEqual([{ kind: 'bad' }, 0]);
   });
 
-  it('waits briefly for memory, and frees it', async () => {
+  it('waits briefly for memory if none is free, and releases that memory afterward', async () => {
     const room = makeRoom(100);
     const headers = { ...json, 'content-length': '60' };
     const other = room.open(placements);
@@ -259,7 +259,7 @@ describe('a client request', () => {
     expect(await send({ ...tiny, adapters: null }, at())).toEqual(['mesh_down', 1, 0, isDown.body.error.message]);
   });
 
-  it('is rejected if too many requests wait, or if the gateway closes before or while it waits', async () => {
+  it('is rejected if too many requests wait, or if the gateway closes before or during its wait', async () => {
     for (const closed of [['it is closed.'], [undefined, 'it is closed.']]) {
       const at = makeEndpoint();
       at.clock.closed = closed;

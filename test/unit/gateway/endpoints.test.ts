@@ -46,7 +46,7 @@ describe("a gateway's placements", () => {
     expect(kimi.flow.sight().lastByteMsAgo).toBeGreaterThanOrEqual(0);
   });
 
-  it('let 64 requests wait for each parallel request, and at least 256 in total', async () => {
+  it('allow 64 waiting requests per parallel request, and at least 256 in total', async () => {
     for (const [endpoint, most, waiting] of makeEndpoints(config).map(
       (one, at) => [one, at === 0 ? 1 : 5, at === 0 ? 256 : 320] as const,
     )) {

@@ -130,7 +130,7 @@ describe('a forwarded request', () => {
     expect(events).toEqual([['came', true]]);
   });
 
-  it("counts the tokens in a complete answer's usage, or none without it", async () => {
+  it("counts the tokens in a complete response's `usage`, or no tokens if `usage` is missing", async () => {
     const body = '{"usage":{"completion_tokens":3}}';
     const whole = await passed(
       `${head(200, 'content-type: application/json', `content-length: ${body.length}`)}${body}`,
@@ -159,7 +159,7 @@ describe('a forwarded request', () => {
     }
   });
 
-  it("may be accepted by a third replica if another replica's gateway refuses it", async () => {
+  it("may be accepted by a third replica if a second replica's gateway refuses it", async () => {
     const passedTo = (status: number, isReplica: boolean) => {
       const replica = { host: '127.0.0.1', headers: {} };
       return runtime((socket) => socket.end(head(status, 'meshwright-refused: queue_full'))).then(
@@ -208,14 +208,14 @@ describe('a forwarded request', () => {
     ['a chat with a reason for its end', json, chat('"stop"'), 'answered'],
     ['a chat without one', json, chat('null'), 'broken'],
     ['a message without one', json, '{"type":"message","stop_reason":null}', 'broken'],
-  ])('is classified by its ending if the runtime shows it: %s', async (_, type, text, kind) => {
+  ])('is classified by the end of its response if the runtime marks the end: %s', async (_, type, text, kind) => {
     const answer = `${head(200, type, 'transfer-encoding: chunked')}${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`;
     const api = { endsStreams: true } as const;
     expect((await passed(answer, { isCorrected: true, api })).outcome.kind).toBe(kind);
     expect((await passed(answer, { isCorrected: true })).outcome.kind).toBe('answered');
   });
 
-  it.each([204, 304])('has no length with status %i, whatever the runtime sends', async (status) => {
+  it.each([204, 304])('gets no content length with status %i, whatever the runtime sends', async (status) => {
     const { outcome, got } = await passed(head(status, json, 'content-length: 2'));
     expect(outcome.kind).toBe('answered');
     expect(got.slice(0, 2)).toEqual([status, { 'content-type': 'application/json', 'cache-control': 'no-store' }]);
@@ -228,7 +228,7 @@ describe('a forwarded request', () => {
 });
 
 describe("a forwarded request's body", () => {
-  it('returns its memory once it is sent, before the answer begins', async () => {
+  it('releases its memory once it is sent, before the response begins', async () => {
     const made: { socket?: Socket } = {};
     const { port, seen } = await runtime((socket) => {
       made.socket = socket;
@@ -240,7 +240,7 @@ describe("a forwarded request's body", () => {
     expect((await outcome).kind).toBe('answered');
   });
 
-  it('keeps its memory until the answer begins if another replica may get it', async () => {
+  it('keeps its memory until the response begins if another replica may get the request', async () => {
     const made: { socket?: Socket } = {};
     const { port, seen } = await runtime((socket) => {
       made.socket = socket;
@@ -313,7 +313,7 @@ describe('a client that disconnects or reads slowly', () => {
     }
   });
 
-  it('is cut off if it does not read data sent to it', async () => {
+  it('is disconnected if it does not read the data sent to it', async () => {
     const { port, seen } = await runtime((socket) => socket.write(`${head(200, stream)}${event('a')}`));
     const left = new AbortController();
     const { outcome, client } = pass(port, { gone: left.signal, limits: { silentMs: 20_000, unreadMs: 20 } });
@@ -324,7 +324,7 @@ describe('a client that disconnects or reads slowly', () => {
     await until(() => seen.closed === 1);
   });
 
-  it('is cut off only if it leaves the end of its answer unread', async () => {
+  it('is disconnected only if it leaves the end of its response unread', async () => {
     const limits = { silentMs: 20_000, unreadMs: 20 };
     const unread = await passed(`${head(200, stream)}${event('a')}`, { limits });
     await until(() => unread.got.at(-1) === 'destroyed');

@@ -124,7 +124,7 @@ describe('a gateway', () => {
     expect(() => readFileSync(countsFile)).toThrow('ENOENT');
   });
 
-  it("answers requests from meshwright on its node, which knows the gateway's secret", async () => {
+  it("answers meshwright's requests from the node, which carry the gateway's secret", async () => {
     const gateway = await start();
     expect(await ask(gateway, '/gateway/in-flight/chat', { headers: ownHeaders })).toEqual([200, 0]);
     expect(await ask(gateway, '/gateway/ask/chat', { headers: ownHeaders })).toEqual([200, 0]);
@@ -190,7 +190,7 @@ it('usualLimits leave room for the largest prompts', () => {
   expect(sayValue(usualLimits).mostBodyBytes).toBe(64 * 1024 * 1024);
 });
 
-it("a gateway logs only a failed request's error name and answers with status 503", async () => {
+it('a gateway logs only the error name of a failed request, and responds with status 503', async () => {
   const events: GatewayEvent[] = [];
   const broken = {
     placement: 'chat',

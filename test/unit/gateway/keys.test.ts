@@ -15,7 +15,7 @@ describe("a gateway's API keys", () => {
     expect(opens(undefined, { keys: [hashOf('')] })).toBe(false);
   });
 
-  it('do not exist if the key file is missing, unreadable or invalid', () => {
+  it('grant no access if the key file is missing, unreadable or invalid', () => {
     const none = [
       parseKeys({ kind: 'absent' }),
       parseKeys({ kind: 'unreadable' }),
@@ -33,7 +33,7 @@ describe("a gateway's API keys", () => {
       expect([isOpenedBy(hashOfKey('short'), keys), isOpenedBy(undefined, keys)]).toEqual([false, false]);
   });
 
-  it('may come from either header', () => {
+  it('may come from the Authorization or the x-api-key header', () => {
     expect(keyOf({ authorization: 'Bearer abc' })).toBe('abc');
     expect(keyOf({ authorization: 'bearer  abc ' })).toBe('abc');
     expect(keyOf({ 'x-api-key': 'abc' })).toBe('abc');

@@ -72,7 +72,7 @@ describe("the gateway's token meter", () => {
     expect(metered(`${text}${responses}`, 33)).toMatchObject({ tokens: 5, firsts: 1 });
   });
 
-  it("reads a complete answer's usage, otherwise counts nothing", () => {
+  it('reads the `usage` of a complete response, or counts nothing', () => {
     const whole = (text: string): number => {
       const meter = meterFor('application/json');
       meter.see(Buffer.from(text));
@@ -112,7 +112,7 @@ describe("the gateway's token meter", () => {
     expect(metered(`${twice}${event({})}`, 1_000)).toMatchObject({ tokens: 9, isSaid: true });
   });
 
-  it('keeps at most 4 MiB of an answer and 64 KiB of a line', () => {
+  it('keeps at most 4 MiB of a response and 64 KiB of a line', () => {
     const whole = (bytes: number) => {
       const meter = meterFor('application/json');
       const end = '{"usage":{"completion_tokens":9}}';
@@ -141,7 +141,7 @@ describe("the gateway's token meter", () => {
     expect(['response.completed', 'response.output_text.done'].map(isEnded)).toEqual([true, false]);
   });
 
-  it.each(['text/event-stream', 'application/json'])('handles each byte of %s only a few times', (contentType) => {
+  it.each(['text/event-stream', 'application/json'])('processes each byte of %s only a few times', (contentType) => {
     for (const [pieces, bytes] of [
       [20_000, 1],
       [2_000, 100],

@@ -29,7 +29,7 @@ describe('a time limit', () => {
     expect(await Promise.all(limited)).toEqual(limited.map(() => 'aborted'));
   });
 
-  it('ends with the first of its signals, and with its work', async () => {
+  it('ends when the first of its signals aborts, or when its work ends', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const gone = new AbortController();
     const never = new AbortController().signal;
@@ -41,7 +41,7 @@ describe('a time limit', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('leaves nothing behind at a signal that outlives it', async () => {
+  it('leaves no listener on a signal that outlives it', async () => {
     const { signal } = new AbortController();
     for (let times = 0; times < 100; times += 1) await withTimeLimit(1_000, [signal], () => Promise.resolve());
     collectGarbage();

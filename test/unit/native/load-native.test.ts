@@ -15,7 +15,7 @@ const loaded = (changed: Partial<typeof calls>): LoadedNative => ({ addon: { ...
 const { at, write } = temporaryFolder();
 const file = write('one.node', 'foobar');
 
-it('a file that is no addon is not loaded, and the reason names it', () => {
+it('a file that is not an addon is not loaded, and the reason names the file', () => {
   expect(loadNative(file)).toEqual({ reason: expect.stringContaining(`Node could not load ${file}: `) });
 });
 
@@ -41,7 +41,7 @@ describe('the report of the verbs library', () => {
     expect(await probeVerbs(loaded({ probe: broken }))).toEqual(failed);
   });
 
-  it('is garbled if the addon answers something else', async () => {
+  it('is reported as garbled if the addon returns an unexpected value', async () => {
     expect(await probeVerbs(loaded({}))).toMatchObject({ kind: 'unknown', reason: 'garbled' });
   });
 });

@@ -12,7 +12,7 @@ describe('a native file', () => {
     expect(nativeProgram('plan9', 'mips')).toBeUndefined();
   });
 
-  it('is taken from the package before it is taken from the build', () => {
+  it('is taken from the package rather than from the local build', () => {
     const built = write('both/build/one', '');
     expect(nativeFile('one', here, at('both'))).toBe(built);
     const prebuilt = write(`both/prebuilds/${platform}-${arch}/one`, '');

@@ -36,7 +36,7 @@ const replaced = (value: Json, by: Json): readonly Json[] => {
 };
 
 describe('the JSON of the native probe', () => {
-  it('is read with its devices, those that could not be opened included', () => {
+  it('is read with its devices, including those that could not be opened', () => {
     const { device: name, ...others } = named;
     const unknown = { kind: 'unknown', reason: 'failed', detail: failed.detail };
     expect(readVerbsReport(JSON.stringify(report))).toEqual({

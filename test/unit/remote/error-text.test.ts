@@ -15,7 +15,7 @@ it('errorCodes lists the codes of an error and its aggregated errors once each',
   expect(errorCodes(Object.assign(many, { code: 'ECONNREFUSED' }))).toEqual(['ETIMEDOUT', 'EIO', 'ECONNREFUSED']);
 });
 
-it('errorText describes the first known code, otherwise the message', () => {
+it('errorText describes the first known code, or returns the message if no code is known', () => {
   const codes = 'ENOENT EACCES EISDIR ENOTFOUND EAI_AGAIN ECONNREFUSED ECONNRESET EHOSTUNREACH ENETUNREACH EHOSTDOWN';
   for (const code of [...codes.split(' '), 'ETIMEDOUT']) say(`${code}: ${errorText(withCode(code))}`);
   expect(errorText(withCode('EIO', 'i/o error'))).toBe('i/o error');

@@ -43,7 +43,7 @@ describe('the output of ssh -G', () => {
     expect(parseSshConfig('')).toBeUndefined();
   });
 
-  it('has the default key files only if every listed file is one', () => {
+  it('has the default key files only if every listed file is a default key file', () => {
     const names = ['id_rsa', 'id_ecdsa', 'id_ecdsa_sk', 'id_ed25519', 'id_ed25519_sk', 'id_xmss', 'id_dsa'];
     const files = names.map((name) => `~/.ssh/${name}`);
     expect(isDefaultIdentityList(files)).toBe(true);

@@ -58,7 +58,7 @@ describe('models list', () => {
     expect(statesOf(seen)).toEqual([`studio-1 ${state}`, 'studio-2 missing', 'studio-3 unknown']);
   });
 
-  it('cannot tell whether a published version matches a list that is not resolved', () => {
+  it("cannot tell whether a published version is right if the model's file list is not resolved", () => {
     const seen = input(
       { 'studio-1': { trees: [tree('intact')] }, 'studio-2': { trees: [] } },
       { ...unresolved, files: [] },
@@ -67,7 +67,7 @@ describe('models list', () => {
     expect(seen.undeclared).toEqual([]);
   });
 
-  it("shows other software's folders on nodes without the model, and which of them apply uses", async () => {
+  it("shows other software's model folders on nodes without the model, and which of them apply uses", async () => {
     const inFolder = (own: Partial<FactValues['model-copies']['folders'][number]>) => ({
       ...{ model: 'tiny', layout: 'exo' as const, folder: '/Users/ana/.exo/models/acme--tiny' },
       files: files.map(({ path, sizeBytes }) => ({ path, sizeBytes, isOnVolume: true })),
@@ -104,7 +104,7 @@ describe('models list', () => {
     expect(never.models[0]?.copies[0]).toEqual({ node: 'studio-1', isNeeded: true, state: 'missing' });
   });
 
-  it("shows the keeper's results: when a copy was hashed, which files were unreadable and which are wrong", () => {
+  it("shows the keeper's results: when a copy was hashed, which files were unreadable and which were wrong", () => {
     const keeper = (...hashed: readonly (readonly [number, boolean])[]) => ({
       ...{ files: [], isLoaded: true, isRefused: false },
       hashed: hashed.map(([at, isComplete]) => ({

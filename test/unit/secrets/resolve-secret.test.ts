@@ -69,7 +69,7 @@ describe('a secret', () => {
     expect(await text({ kind: 'prompt' }, { ask: async () => ' typed ' })).toBe(' typed ');
   });
 
-  it('is requested with the given question', async () => {
+  it('is prompted for with the given question', async () => {
     const asked: string[] = [];
     const ask = async (question: string): Promise<string> => {
       asked.push(question);
@@ -79,7 +79,7 @@ describe('a secret', () => {
     expect(asked).toEqual(['Password of mesh on studio-1: ']);
   });
 
-  it('is refused if it is empty, multi-line, too long, not UTF-8 or contains NUL', async () => {
+  it('is refused if it is empty, multi-line, too long or not UTF-8, or contains NUL', async () => {
     const bad = [
       await text({ kind: 'env', name: 'EMPTY' }),
       await text(file('newline', '\n')),
@@ -117,7 +117,7 @@ describe('a secret', () => {
     expect(await text({ kind: 'prompt' }, { ask: async () => undefined })).toContain('The prompt was canceled.');
   });
 
-  it("is missing if the command fails, and the command's output is not shown", async () => {
+  it("is missing if its command fails, and the command's output is not shown", async () => {
     const failing = await text(printing('console.log("hunter2"); console.error("hunter3"); process.exit(44)'));
     expect(failing).toMatch(/^secret\/missing: .* exited with status 44\.$/u);
     expect(failing).not.toMatch(/hunter/u);
@@ -141,7 +141,7 @@ describe('a secret', () => {
     expect(late).toMatchObject({ kind: 'refused', why: expect.stringContaining('did not finish within 0.05 s') });
   });
 
-  it("runs its command without other secrets' variables", async () => {
+  it('runs its command without the variables of other secrets', async () => {
     const argv = [process.execPath, '-p', '`${process.env.OTHER_KEY} ${process.env.VAULT}`'];
     const env = { ...context.env, OTHER_KEY: 'of another', VAULT: 'here' };
     const found = await resolveSecret({ kind: 'command', argv, hidden: ['OTHER_KEY'] }, { ...context, env });

@@ -11,8 +11,7 @@ export const exoCodes = {
   },
   'exo/no-index': {
     summary: 'exo would consider the model incomplete.',
-    cause:
-      "exo needs `model.safetensors.index.json` and every file that the index names. It reads the model's shape from `config.json`.",
+    cause: 'exo needs `config.json`, `model.safetensors.index.json` and every file that the index names.',
     hint: 'Add the missing file to the model. For weights in a single file, you can write the index by hand.',
   },
   'exo/needs-every-pair': {

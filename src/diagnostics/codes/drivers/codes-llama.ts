@@ -19,14 +19,12 @@ export const llamaCodes = {
   },
   'llama/drafter-needs-one-node': {
     summary: 'A drafter works only on a single node.',
-    cause:
-      'In llama.cpp, RPC workers have crashed when a drafter was used (issue 23242), so meshwright does not start the two together.',
+    cause: "llama.cpp's RPC workers crashed with a drafter (issue 23242), so the two are not started together.",
     hint: 'Remove `drafter`, or run the model on one node.',
   },
   'llama/drafter-is-model': {
     summary: 'The drafter is the model itself.',
-    cause:
-      'A drafter saves time only if it is much smaller than the model. The same model twice takes twice the memory.',
+    cause: 'A drafter saves time only if it is much smaller. The same model twice takes twice the memory.',
     hint: 'Name a smaller model with the same vocabulary as `drafter`, or remove the key.',
   },
   'llama/drafter-needs-newer-build': {
@@ -44,8 +42,7 @@ export const llamaCodes = {
   },
   'llama/no-cable': {
     summary: 'The leader has no cable to one of its workers.',
-    cause:
-      'The server connects to each worker directly over the cable between them. A worker listens only there, because its protocol has no password.',
+    cause: 'The server connects to each worker over their cable, where alone it listens: it has no password.',
     hint: 'Add the link, or put a node that has a cable to every other node first in `nodes`.',
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -12,8 +12,7 @@ export const mlxCodes = {
   },
   'mlx/list-and-version': {
     summary: 'A runtime names its packages more than once.',
-    cause:
-      '`version`, `source` and `requirements` each determine the version of mlx-lm, so only one of them could be used.',
+    cause: '`version`, `source` and `requirements` each determine the version of mlx-lm.',
     hint: 'Keep `requirements` to use your own list, or `version` or `source` to have the list made.',
   },
   'mlx/wheel-differs': {
@@ -42,8 +41,7 @@ export const mlxCodes = {
   },
   'mlx/cannot-load': {
     summary: 'This version of mlx-lm does not support this kind of model.',
-    cause:
-      'mlx-lm has one class for each `model_type` in `config.json`. Without one, every rank exits with an error before it loads anything.',
+    cause: 'mlx-lm has a class for each `model_type` in `config.json`. Without it, every rank exits with an error.',
     hint: 'Require a newer mlx-lm, or use another runtime. docs/known-models.md lists what each runtime supports.',
   },
   'mlx/cannot-split': {
@@ -67,8 +65,7 @@ export const mlxCodes = {
   },
   'mlx/backend-needs-cables': {
     summary: 'The backend needs cables that are not declared.',
-    cause:
-      '`jaccl` needs a direct cable between every pair of ranks. `jaccl-ring` and `ring` need a cable between neighbors.',
+    cause: '`jaccl` needs a cable between every pair of ranks, `jaccl-ring` and `ring` between neighbors.',
     hint: 'Declare the cables under `thunderbolt.links`, or use another backend.',
   },
   'mlx/backend-against-transport': {
@@ -97,8 +94,7 @@ export const mlxCodes = {
   },
   'mlx/firewall-blocks': {
     summary: "A node's firewall prevents the ranks from connecting.",
-    cause:
-      'Ranks first connect over TCP, even if they use RDMA afterwards. A firewall that blocks all incoming connections stops them.',
+    cause: 'Ranks first connect over TCP, even for RDMA, which a firewall that blocks everything stops.',
     hint: 'Set `system.firewall: disabled`, or turn off "Block all incoming connections": System Settings > Network > Firewall > Options.',
   },
   'mlx/wheels-unreadable': {
@@ -108,8 +104,7 @@ export const mlxCodes = {
   },
   'mlx/wheel-missing': {
     summary: 'The folder of wheels lacks a package in the requirements.',
-    cause:
-      'With `wheels`, the nodes download nothing, so the folder must contain every package, in a file that matches one of its hashes.',
+    cause: 'With `wheels`, nodes download nothing: the folder needs every package, with one of its hashes.',
     hint: 'Download it on a computer with internet access: `pip download --no-deps --require-hashes --only-binary :all: --platform macosx_26_0_arm64 --python-version 3.12 -r requirements.lock -d wheels`',
   },
   'mlx/python-missing': {
@@ -125,28 +120,24 @@ export const mlxCodes = {
   },
   'mlx/libraries-unknown': {
     summary: 'The libraries that a node installed for a runtime are unknown.',
-    cause:
-      'The node installed this version before meshwright recorded the libraries. Unknown libraries do not count as equal.',
+    cause: 'The node installed this before meshwright recorded libraries. Unknown ones do not count as equal.',
     hint: prose`To reinstall it on the node, delete this version's folder below \`/opt/meshwright/runtimes\` there (\`sudo rm -r FOLDER\`), then run \`${aside(meshwright('apply'))}\`.`,
   },
   'mlx/own-code': {
     severity: 'warning',
     summary: 'The model includes Python code, which will not run.',
-    cause:
-      "mlx-lm runs such code, usually for the tokenizer, only if explicitly allowed. It would run under the ranks' account on every node.",
+    cause: "mlx-lm runs such code, usually a tokenizer's, only if allowed, under the ranks' account on every node.",
     hint: 'Read the files. If the model does not work without them, list each with its SHA-256 under `models.<name>.trustRemoteCode`.',
   },
   'mlx/other-code': {
     summary: "The model's code does not match the approved digests.",
-    cause:
-      "`trustRemoteCode` must list each of the model's `.py` files with its SHA-256, but a file is missing, new or different.",
+    cause: '`trustRemoteCode` must list each `.py` file with its SHA-256; one is missing, new or different.',
     hint: 'Read the files again, then copy the digests shown here into the cluster file.',
   },
   'mlx/context-too-long': {
     severity: 'warning',
     summary: 'The context is longer than the model supports.',
-    cause:
-      'mlx-lm accepts prompts of any length, but the answers get worse beyond the length that the model was trained for.',
+    cause: 'mlx-lm accepts any length, but answers get worse beyond the length that the model was trained for.',
     hint: 'Lower `context`, or use a model with a longer context.',
   },
   'mlx/fast-synch': {

@@ -56,8 +56,7 @@ const launchCodes = {
   },
   'launch/account': {
     summary: 'Your own program cannot run as this account.',
-    cause:
-      '`launch` needs an account that exists on every Mac and cannot become root. The only exception is the SSH user, with `--as login`.',
+    cause: 'It needs an account on every Mac that cannot become root, or with `--as login` the SSH user.',
     hint: 'Choose another account: `--as NAME`, or `--as login` for the SSH user, who can become root.',
   },
   'launch/reboot-first': {
@@ -95,8 +94,7 @@ export const meshCodes = {
   'placement/bridged-link': {
     exit: 65,
     summary: 'The file keeps a bridge that contains a cable between ranks.',
-    cause:
-      "With `thunderbolt.bridge: keep`, a bridged receptacle gets no address of its own. Ranks need their cables' addresses, over TCP and over RDMA.",
+    cause: 'With `thunderbolt.bridge: keep`, receptacles get no addresses, which ranks need over TCP and RDMA.',
     hint: 'Write `bridge: remove` under `thunderbolt`, or remove the link or the node from the file.',
   },
   'endpoint/clear-text': {
@@ -124,8 +122,7 @@ export const meshCodes = {
   'endpoint/nothing-to-close': {
     exit: 64,
     summary: 'This placement has no gateway to close.',
-    cause:
-      'Only a published endpoint has a gateway. An unpublished endpoint is the runtime itself, which keeps answering.',
+    cause: 'Only a published endpoint has a gateway. An unpublished one is the runtime, which keeps answering.',
     hint: prose`Stop the placement: ${meshwright('stop')}`,
   },
   'endpoint/still-in-flight': {
@@ -271,8 +268,7 @@ export const meshCodes = {
   'mesh/not-judged': {
     severity: 'warning',
     summary: 'Cannot tell whether a placement matches the file.',
-    cause:
-      'Its nodes answered, but either no token was requested because the placement was just starting, or the lock lacks a digest.',
+    cause: 'Its nodes answered, but it was just starting, so nothing asked for a token, or the lock lacks a digest.',
     hint: prose`Check again in a minute. If the warning remains: ${meshwright('plan')}`,
   },
 } as const satisfies Record<string, CodeEntry>;

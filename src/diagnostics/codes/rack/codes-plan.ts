@@ -7,8 +7,7 @@ export const planCodes = {
   'plan/not-converged': {
     traits: ['apply-first'],
     summary: 'A node lacks something that this command needs but does not change.',
-    cause:
-      'Commands that start a placement change nothing else, but the node lacks something the placement needs, such as its runtime.',
+    cause: 'Start commands change nothing else, but the node lacks something, such as the runtime.',
     hint: prose`${aside(meshwright('apply'))}`,
   },
   'reboot/session-unknown': {
@@ -19,15 +18,13 @@ export const planCodes = {
   },
   'model/no-room': {
     summary: "A model does not fit on a node's disk.",
-    cause:
-      'The model needs the size of its files plus 10 %. The data volume has less free space, even counting the part that is already staged.',
+    cause: 'The model needs the size of its files plus 10 %, more than is free, even with what is staged.',
     hint: 'Free space on the data volume.',
   },
   'model/not-declared': {
     severity: 'notice',
     summary: 'A node has a model that is not in the file.',
-    cause:
-      'Models take hours to download, so no run deletes a model that was removed from the file, or a version that was replaced.',
+    cause: 'Models take hours to download, so no run deletes a removed model or a replaced version.',
     hint: prose`If nothing needs these models anymore, delete them: ${aside(meshwright('models prune', '--all'))}`,
   },
   'model/wrong-files': {
@@ -94,8 +91,7 @@ export const planCodes = {
   'runtime/rolled-back': {
     severity: 'notice',
     summary: "A runtime's desired version is older than the version in its archive.",
-    cause:
-      '`rollback` recorded the older version in the lock. It stays in use until the archive changes or until `rollback --undo`.',
+    cause: '`rollback` put the older version into the lock, until the archive changes or `rollback --undo`.',
     hint: prose`Use the newer version again: ${meshwright('rollback', blank('RUNTIME'), '--undo')}`,
   },
   'runtime/version-gone': {
@@ -106,8 +102,7 @@ export const planCodes = {
   },
   'rollback/no-version': {
     summary: 'No older version can be chosen for the rollback.',
-    cause:
-      'A rollback needs one older version that is known to be complete on every node that uses the runtime. Each node keeps only one older version.',
+    cause: 'It needs an older version, complete on every node with the runtime, which keeps only one.',
     hint: 'Restore the older archive in the file, then apply.',
   },
 } as const satisfies Record<string, CodeEntry>;

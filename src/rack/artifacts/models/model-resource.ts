@@ -39,7 +39,7 @@ import { modelCopiesFact } from '../sources/model-copies-fact.ts';
 import { isPrivate } from '../sources/url-source.ts';
 import { jobKey, placementsOn, treeBlocker, treeWords, unreadBlockers } from '../trees/tree-steps.ts';
 
-export const modelTree = ({ name, digest }: DesiredModel): TreeId => treeOf('model', name, digest);
+const modelTree = ({ name, digest }: DesiredModel): TreeId => treeOf('model', name, digest);
 
 /** True if a placement's rank on this node reads model files, on its own nodes or on its fallback. */
 export function isReader(
@@ -80,7 +80,7 @@ function publishedVersion(target: ObservedTarget, wanted: DesiredModel): Known<s
   });
 }
 
-const hasPublished = (target: ObservedTarget, wanted: DesiredModel): boolean =>
+export const hasPublished = (target: ObservedTarget, wanted: DesiredModel): boolean =>
   wanted.digest !== undefined && seenValue(publishedVersion(target, wanted)) === shortDigest(wanted.digest);
 
 const isChanged = (target: ObservedTarget, wanted: DesiredModel): boolean =>
@@ -141,7 +141,7 @@ function propertyOf(target: ObservedTarget, wanted: DesiredModel): Property {
 }
 
 /** True if a copy has begun. Its size so far is unknown, so only the disk can show whether the rest fits. */
-function isBegun({ facts }: ObservedTarget, wanted: DesiredModel): boolean {
+export function isBegun({ facts }: ObservedTarget, wanted: DesiredModel): boolean {
   const version = shortDigest(modelTree(wanted).digest);
   const trees = readValue(facts, treesFact) ?? [];
   return trees.some(({ name, digest, state }) => name === wanted.name && digest === version && state === 'staged');
@@ -235,9 +235,7 @@ function unusedCopies({ desired, targets }: View): readonly Diagnostic[] {
   });
 }
 
-/**
- * How the Macs that get a model exchange it with each other and with those that have it, over these cables or Ethernet.
- */
+/** How the Macs that get a model exchange it with all that have it, over these cables or Ethernet. */
 function exchangeOf(
   view: View,
   wanted: DesiredModel,
@@ -274,11 +272,11 @@ const missingOn = ({ desired, targets }: View, wanted: DesiredModel): readonly N
 
 /** Macs that restarted while they exchanged a model, and continue at a lower rate. */
 function slowedExchanges(view: View): readonly Diagnostic[] {
-  const { desired, targets, examination } = view;
+  const { desired, targets } = view;
   return desired.models.flatMap((wanted) => {
     const names = missingOn(view, wanted);
     if (names.length === 0) return [];
-    const exchange = exchangeOf(view, wanted, names, freeLinks(examination.cabling.links, targets));
+    const exchange = exchangeOf(view, wanted, names, freeLinks(view));
     return targets.flatMap(({ desired: { name }, facts }) => {
       const plan = exchange.get(name);
       const rate = plan !== undefined && usesCables(plan) ? cableRate(facts, modelTree(wanted)) : undefined;
@@ -299,14 +297,11 @@ function lastFetch({ facts }: ObservedTarget, wanted: DesiredModel): 'done' | 'f
 const isPrepared = (target: ObservedTarget, wanted: DesiredModel): boolean =>
   isBegun(target, wanted) && lastFetch(target, wanted) === 'done';
 
-/**
- * Macs that get a model over Ethernet although others are cabled to them, because a placement runs on these cables, or
- * because the ranks of a Mac are unknown.
- */
+/** Macs that get a model over Ethernet despite cables, because a placement runs on these or ranks are unknown. */
 function busyCables(view: View): readonly Diagnostic[] {
   const { targets, examination } = view;
   const { links } = examination.cabling;
-  const free = freeLinks(links, targets);
+  const free = freeLinks(view);
   if (free.length === links.length) return [];
   const isUsed = linkUse(targets);
   const mayRun = (node: NodeName): boolean =>
@@ -363,12 +358,8 @@ function downloadersOf({ desired, targets }: View, wanted: DesiredModel, receive
 function stepsFor(view: View, wanted: DesiredModel, made: readonly Property[]): readonly Step[] {
   const own = made.filter(({ about }) => about.name === wanted.name);
   if (own.length === 0) return [];
-  const exchange = exchangeOf(
-    view,
-    wanted,
-    own.map(({ node }) => node),
-    freeLinks(view.examination.cabling.links, view.targets),
-  );
+  const receivers = own.map(({ node }) => node);
+  const exchange = exchangeOf(view, wanted, receivers, freeLinks(view));
   const limit = view.desired.downloads?.maxBytesPerSecond;
   const downloading = own.filter(({ node }) => exchange.get(node)?.role !== 'receive').length;
   const maxBytesPerSecond = limit === undefined ? undefined : Math.ceil(limit / Math.max(1, downloading));

@@ -1,11 +1,12 @@
-# Serves the controller's files while they arrive on this Mac, and waits until all have arrived. They still belong to
-# the SSH user, so nothing is compared yet. Does nothing without an exchange plan.
+# Serves the controller's files to other Macs while these files are still arriving on this Mac, and waits until all
+# files have arrived. The files still belong to the SSH user, so none of them has been checked yet. Without an exchange
+# plan, does nothing.
 #
 # Uses peers.sh
 # Uses ../../../node/shell/refuse-root.sh
 # Needs staging: the tree's staging folder
 # Needs total: the total size of all files in bytes
-# Needs tenths: the maximum time without a new byte, in tenths of a second
+# Needs tenths: the timeout for receiving new bytes, in tenths of a second
 # Prints: nothing; fails with not-arriving
 arrived() {
   "$R/usr/bin/find" "$staging/tree" -type f ! -name '*.part' ! -name '*.clone' ! -name .meshwright-files -exec "$R/usr/bin/stat" -f %z '{}' + | "$R/usr/bin/awk" '{ s += $1 } END { printf "%.0f", s }'

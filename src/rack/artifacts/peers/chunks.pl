@@ -1,15 +1,16 @@
-# The second part of `peer.pl`: this Mac's chunks and files, and its reports to the other Macs.
+# The second part of `peer.pl` keeps this Mac's chunks and files, and reports to the other Macs.
 #
 # Uses connections.pl
 my (@workers, %announced);
-# Chunks of earlier files, which no other Mac may get until their file is verified.
+# Chunks that come from earlier versions of files. Other Macs get these chunks only after the whole file is verified.
 my %hidden;
 my ($is_dirty, $synced_at, $sync_pid, $done_bytes) = (0, time, 0, 0);
-# Whether this Mac downloads the rest itself, and the time it waits for; what the other Macs know about both; and the
-# last report about waiting.
+# `$is_downloading`: whether this Mac downloads the rest itself. `$waits`: the time until which this Mac waits.
+# `$state`: the number of hops and the waiting time that the other Macs see. `$told_waits`: the waiting time that was
+# last reported to root.
 my ($is_downloading, $waits, $state, $told_waits) = (0, $no_wait, "", $no_wait);
 
-# Each process opens the files itself, because file positions must not be shared.
+# Each process opens the files itself, because processes must not share file positions.
 sub open_files {
   sysopen $have_file, "$folder/own/have", O_RDWR | O_CREAT or die "$folder/own/have: $!\n";
   sysopen $digest_file, "$folder/own/digests", O_RDWR | O_CREAT or die "$folder/own/digests: $!\n";
@@ -35,7 +36,7 @@ sub announce_file {
   say_root("file $n");
 }
 
-# Keeps an earlier run's chunks that were flushed or whose bytes still match the recorded digest.
+# Keeps chunks from an earlier run if they were flushed or if their bytes still match the recorded digest.
 sub resume {
   my ($durable) = (lines("$folder/own/durable"))[0] // "";
   for my $i (0 .. $#chunks) {
@@ -46,8 +47,8 @@ sub resume {
   }
 }
 
-# Begins with an earlier file, so that only the chunks that differ from a peer's are fetched. A part from an earlier run
-# is kept, because some of its chunks were already fetched.
+# Starts from an earlier version of a file, so only the chunks that differ from a peer's copy are fetched. A partial
+# file from an earlier run is kept, because some of its chunks have already been fetched.
 sub begin_with {
   my ($n) = @_;
   my ($file, $data) = ($files[$n], "$folder/own/data/$n");
@@ -64,7 +65,7 @@ sub begin_with {
   announce_file($n);
 }
 
-# Flushes the received chunks in a separate process, and then records that they survive a power loss.
+# Flushes the received chunks in a separate process, and then records that these chunks will survive a power loss.
 sub flush {
   return if !$is_dirty || $sync_pid || time - $synced_at < 2;
   ($is_dirty, $synced_at) = (0, time);
@@ -77,7 +78,7 @@ sub flush {
     $file->sync;
     $last = $file;
   }
-  # macOS's F_FULLFSYNC also empties the drive's cache.
+  # On macOS, F_FULLFSYNC also flushes the drive's own cache.
   fcntl $last, 51, 0 if $last && $^O eq "darwin";
   if (open my $file, ">", "$folder/own/durable.new") {
     print {$file} "$map\n";
@@ -86,14 +87,15 @@ sub flush {
   POSIX::_exit(0);
 }
 
-# Notes what the model's folder contains by now: whole files, and the beginning of the file that is being downloaded.
+# Records what the model's folder currently contains: complete files, and the beginning of the file that is being
+# downloaded.
 sub look_at_files {
   for my $n (0 .. $#files) {
     my $file = $files[$n];
     next if $file->{is_whole} || ($role eq "receive" && !$file->{is_downloaded});
     my $path = "$served/$file->{path}";
     my $size = -s (-e $path ? $path : "$path.part") // 0;
-    # A file from the controller grows under its final name.
+    # A file that the controller sends grows under its final name.
     $file->{is_whole} = -e $path && $size >= $file->{size};
     $file->{seen} = $file->{first} if $size < ($file->{size_seen} // 0);
     $file->{size_seen} = $size;
@@ -101,7 +103,7 @@ sub look_at_files {
       my $is_there = $chunks[$i][1] + $chunks[$i][2] <= $size;
       $file->{seen} = $i;
       last if !$is_there && substr($have, $i, 1) eq "0";
-      # The download has restarted from the first byte.
+      # The download restarted from the first byte.
       keep_digest($i, $no_digest) if !$is_there;
       set_have($i, $is_there ? "1" : "0");
     }
@@ -112,10 +114,11 @@ sub look_at_files {
 
 sub is_up { my ($worker) = @_; return $worker->{map} ne "" && !$peers[$worker->{peer}]{dropped} }
 
-# True if a Mac gets the model from elsewhere, or is linked to one that does.
+# True if a Mac gets the model from outside the exchange, or has a path to a Mac that does.
 sub is_linked { return $_[0]{hops} < $most_hops }
 
-# Records how far away the nearest Mac is that gets the model from elsewhere, and the time that Mac waits for.
+# Records the number of hops to the nearest Mac that gets the model from outside the exchange, and until when that Mac
+# waits.
 sub note_state {
   my ($hops, $until) = (0, $waits);
   if ($role eq "receive" && !$is_downloading) {

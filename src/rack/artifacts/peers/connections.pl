@@ -1,14 +1,15 @@
-# The first part of `peer.pl` (described there): the plan, the files, and the processes at both ends of a connection.
+# The first part of `peer.pl` reads the plan, accesses the files, and runs the processes at both ends of each
+# connection. The header of `peer.pl` describes the whole program.
 #
-# A connection begins with a challenge from each side, answered with an HMAC-SHA-256 that uses the key, so no answer can
-# be used twice. The client then sends requests; it may send the next request before the previous answer has fully
-# arrived.
-#   have       gets `have MAP HOPS UNTIL`: its chunks, its distance from a Mac that gets the model from elsewhere, and until
-#              when that Mac waits
-#   news       gets the same answer, after a moment unless something has changed
-#   chunk I    gets `chunk BYTES`, the bytes and their SHA-256, or `none`
-#   digest I   gets `digest SHA-256`
-#   done       gets no answer: the client has everything
+# A connection begins with a challenge from each side. Each side responds with an HMAC-SHA-256 of the challenge under
+# the shared key, so responses cannot be replayed. The client then sends requests, and may send the next request before
+# the previous response has fully arrived.
+#   have       returns `have MAP HOPS UNTIL`: the server's chunks, its distance from a Mac that gets the model from
+#              outside the exchange, and until when that Mac waits
+#   news       returns the same response as `have`, but first waits briefly for a change
+#   chunk I    returns `chunk BYTES`, the bytes and their SHA-256, or returns `none`
+#   digest I   returns `digest SHA-256`
+#   done       reports that the client has everything, and returns nothing
 use strict;
 use warnings;
 use Digest::SHA qw(hmac_sha256_hex);
@@ -21,18 +22,18 @@ use Time::HiRes qw(sleep time);
 
 my ($folder, $served, $earlier, $cp, $ssh) = @ARGV;
 my $piece = 1_048_576;
-# If no byte arrives for this long, the connection is closed and the chunk is fetched from another peer.
+# If no bytes arrive for this long, the connection is closed and the chunk is fetched from another peer.
 my $silent = 4;
-# A less preferred peer gets requests if the preferred peer is down for this long.
+# Requests go to a less preferred peer once the preferred peer has been down for this long.
 my $grace = 1;
-# Time to wait for a Mac whose connection broke.
+# How long to wait for a Mac whose connection was lost.
 my $linger = 5;
-# A Mac that requests nothing for this long counts as switched off.
+# A Mac that sends no requests for this long is considered to be off.
 my $absent = 60;
-# A peer is listed as a source for this long after it sent a chunk.
+# After a peer has sent a chunk, it is listed as a source for this long.
 my $recent = 10;
 my $max_strikes = 3;
-# The maximum number of Macs between two others. Without a limit, each of two Macs would count the other as a path to a
+# The maximum number of hops between two Macs. Without this limit, two Macs could each treat the other as a path to a
 # Mac that is gone.
 my $most_hops = 30;
 my $no_wait = "-----";
@@ -51,14 +52,14 @@ for (lines("$folder/plan")) {
   } else { $plan{$what} = [@words] }
 }
 my ($self, $role, $mode) = map { $plan{$_}[0] } qw(name role mode);
-# `$first`: how long to wait for a Mac that has not connected yet, or for a first source. `$lost`: how long to wait for
-# a source if there was one before or if SSH cannot reach an origin. Each Mac waits `$turn` longer than the one before,
-# because it may get missing chunks from that Mac.
+# `$first`: how long to wait for a Mac that has not connected yet, or for the first source. `$lost`: how long to wait
+# for a source if a source was available before or if SSH cannot reach an origin. Each Mac waits `$turn` longer than the
+# Mac before it, because the earlier Mac may still deliver the missing chunks.
 my ($first, $lost, $turn) = @{ $plan{wait} // [120, 20, 30] };
 my ($stripe, $stripes) = @{ $plan{stripe} // [0, 1] };
 my ($chunk_bytes, $streams, $rate) = ($plan{chunk}[0], $plan{streams}[0] // 1, $plan{rate}[0] // 0);
 
-# All chunks in file order: file number, offset, length.
+# All chunks in file order. Each chunk has a file number, an offset and a length.
 my @chunks;
 for my $n (0 .. $#files) {
   my $file = $files[$n];
@@ -70,7 +71,8 @@ for my $n (0 .. $#files) {
   $file->{last} = $#chunks;
 }
 
-# This Mac's `have`: one character per chunk, 0 or 1. In its file, the hops and the time come next, such as `0122:00`.
+# This Mac's chunk map, with one character (0 or 1) per chunk. In the `have` file, the map is followed by the number of
+# hops and by the time until which the source waits, as in `0122:00`.
 my $have = "0" x @chunks;
 my $main = $$;
 my ($have_file, $digest_file);
@@ -120,12 +122,13 @@ sub hash_chunk {
 
 # --- connections ---
 
-# True if the other end sends bytes or closes within this many seconds. Exits if the main process has exited.
+# True if the other end sends bytes or closes the connection within this many seconds. Exits if the main process has
+# exited.
 sub ready {
   my ($socket, $seconds) = @_;
   my $end = time + $seconds;
   while ((my $left = $end - time) > 0) {
-    # Checked even if the other end never pauses.
+    # Check this in every iteration, because select never times out if the other end never pauses.
     exit 0 if $$ != $main && getppid != $main;
     vec(my $bits = "", fileno $socket, 1) = 1;
     return 1 if select($bits, undef, undef, $left < 1 ? $left : 1) > 0;
@@ -133,7 +136,7 @@ sub ready {
   return 0;
 }
 
-# Received bytes that have not been used yet, by connection number.
+# Received bytes that have not been processed yet, by the connection's file descriptor.
 my %rest;
 
 sub receive {
@@ -142,7 +145,7 @@ sub receive {
   return sysread $socket, $rest{ fileno $socket }, $piece, length $rest{ fileno $socket };
 }
 
-# A line without its newline; undefined if the line arrives too late or is too long.
+# Returns the next line without its newline; undefined if the line arrives too late or is too long.
 sub read_line {
   my ($socket, $seconds, $most) = @_;
   my $number = fileno $socket;
@@ -155,7 +158,7 @@ sub read_line {
   return $1;
 }
 
-# Reads at most this many bytes, and at least one.
+# Reads at least one byte and at most `$most` bytes.
 sub read_some {
   my ($socket, $most) = @_;
   my $number = fileno $socket;
@@ -181,7 +184,8 @@ sub send_all {
   return 1;
 }
 
-# Limits a connection to its share of a cable's rate, given a start time and the bytes since then.
+# Limits a connection to its share of a cable's rate, given the start time and the number of bytes transferred since
+# then.
 sub pace {
   my ($began, $bytes) = @_;
   my $ahead = $rate ? $bytes * $streams / $rate - (time - $began) : 0;
@@ -194,7 +198,7 @@ sub nonce {
   return unpack "H*", $bytes;
 }
 
-# The newest run's key, read for each connection so that a Mac from an earlier run can join.
+# The key of the newest run. The key is read again for each connection, so a Mac from an earlier run can join.
 sub key { return (lines("$folder/key"))[0] // nonce() }
 
 sub admit {
@@ -212,7 +216,7 @@ sub open_tcp {
   my ($peer) = @_;
   socket my $socket, PF_INET, SOCK_STREAM, 0 or return;
   my $to = pack_sockaddr_in($peer->{port}, inet_aton($peer->{address}));
-  # A peer without power never answers.
+  # A peer that is off never responds.
   my $is_open = eval {
     local $SIG{ALRM} = sub { die "late\n" };
     alarm 3;
@@ -310,7 +314,7 @@ sub send_chunk {
   return send_all($socket, unpack("H*", $digest) . "\n");
 }
 
-# --- fetching: one process for each connection; it asks the main one which chunk comes next ---
+# --- fetching: one process for each connection, which asks the main process for the next chunk ---
 
 sub fetch {
   my ($peer, $control) = @_;
@@ -324,7 +328,7 @@ sub fetch {
     } elsif ($peer->{ssh}) { $refusal = refusal() }
     syswrite $control, "down $refusal\n";
     read_line($control, 3600) // exit 0;
-    # Only the main process's exit interrupts this pause.
+    # Only the exit of the main process interrupts this pause.
     exit 0 if ready($control, $pause);
     $pause *= 2 if $pause < 2;
   }
@@ -345,13 +349,13 @@ sub talk {
       if ($line eq "none") { $report = "none $i\n"
       } else {
         return if $line ne "chunk $chunks[$i][2]";
-        # The next request is sent while these bytes arrive, so that the cable is not idle between chunks.
+        # Send the next request while these bytes arrive, so the cable is not idle between chunks.
         $next = ask_main($socket, $control, $map) // return;
         $report = take_chunk($socket, $i) // return;
       }
     } elsif ($what eq "compare") {
       my ($digest) = (read_line($socket, 60, 80) // return) =~ /^digest ([0-9a-f]{64})$/ or return;
-      # A chunk of an earlier file was never hashed.
+      # A chunk from an earlier version of a file has not been hashed yet.
       keep_digest($i, hash_chunk($i) // $no_digest) if digest_of($i) eq $no_digest;
       $report = "compared $i $digest\n";
     } elsif ($what eq "done") { $report = "told\n"
@@ -368,7 +372,7 @@ sub read_map {
   return length $map == @chunks ? "$map $state" : undef;
 }
 
-# Gets the next command from the main process, and sends the matching request.
+# Gets the next command from the main process, and sends the matching request to the peer.
 my %requests = (get => "have\nchunk", compare => "digest", done => "done", wait => "news");
 sub ask_main {
   my ($socket, $control, $map) = @_;
@@ -403,5 +407,5 @@ sub take_chunk {
   return "got $i " . int(1000 * (time - $began)) . "\n";
 }
 
-# The rest of the chunk is still on its way, so the connection must be closed.
+# After this report, the connection must be closed, because the rest of the chunk is still in transit.
 sub full { return "full $_[0] $!\n" }

@@ -1,8 +1,9 @@
-# `grant FOLDER PORT KEY` lets Macs that have KEY reach the exchange program in FOLDER through sshd: a line in the ssh
-# user's `authorized_keys` allows only `tunnel.pl` with this port, and expires after two days. `revoke FOLDER` removes
-# the line. The file `granted` in FOLDER contains the changed file's path.
+# `grant FOLDER PORT KEY` lets Macs that have the private key for KEY reach the exchange program in FOLDER through sshd.
+# It adds a line to the ssh user's `authorized_keys` file that allows only `tunnel.pl` with this port and expires after
+# two days. `revoke FOLDER` removes this line. The `granted` file in FOLDER contains the path of the `authorized_keys`
+# file that was changed.
 #
-# sudo(8), ENVIRONMENT: macOS's sudoers file keeps HOME. sshd(8), AUTHORIZED_KEYS FILE FORMAT: `restrict` forbids
+# sudo(8), ENVIRONMENT: macOS's sudoers file preserves HOME. sshd(8), AUTHORIZED_KEYS FILE FORMAT: `restrict` forbids
 # forwarding and terminals.
 #
 # Uses keys.pl

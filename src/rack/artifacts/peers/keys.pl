@@ -1,7 +1,7 @@
-# Removes the marked line from an `authorized_keys` file, and adds a new one if a key is given. The other lines and the
-# file's owner and mode stay unchanged. A missing file, or a link, is not changed.
+# Removes the marked line from an `authorized_keys` file, and adds a new line if a key is given. The other lines, the
+# file's owner and its mode stay unchanged. The program fails if the file is missing or is a symbolic link.
 #
-# Arguments: the file, the mark, and for a new line its lifetime in seconds, its command and the public key.
+# Arguments: the file and the mark; for a new line, also its lifetime in seconds, its command and the public key.
 use strict;
 use warnings;
 use Fcntl qw(:DEFAULT :flock :mode);
@@ -11,7 +11,7 @@ use Time::HiRes qw(lstat);
 my ($path, $mark, $seconds, $command, $key) = @ARGV;
 my ($folder) = $path =~ m{(.*)/};
 my $new = "$path.$mark.$$";
-# Only one process at a time may continue; the kernel releases the lock when the process exits.
+# This lock lets only one process continue at a time; the kernel releases the lock when that process exits.
 open my $lock, "<", $folder or die "$folder: $!\n";
 flock $lock, LOCK_EX or die "$folder: $!\n";
 for (1 .. 5) {
@@ -22,7 +22,7 @@ for (1 .. 5) {
   my @kept = grep { !/ \Q$mark\E$/ } @lines;
   if (defined $key) {
     $kept[-1] .= "\n" if @kept && $kept[-1] !~ /\n\z/;
-    # sshd reads the time in the Mac's time zone.
+    # sshd interprets the expiry time in the Mac's time zone.
     my $until = strftime "%Y%m%d%H%M", localtime(time + $seconds);
     push @kept, "restrict,command=\"$command\",expiry-time=\"$until\" $key $mark\n";
   }
@@ -30,7 +30,7 @@ for (1 .. 5) {
   sysopen my $to, $new, O_WRONLY | O_CREAT | O_EXCL, 0600 or die "$new: $!\n";
   my $is_written = chown($before[4], $before[5], $to) && chmod($before[2] & 07777, $to) && print({$to} @kept) && close $to;
   my @now = lstat $path;
-  # Another program has changed the file in the meantime.
+  # Another program changed the file in the meantime.
   if ($is_written && "@now[0, 1, 7, 9, 10]" ne "@before[0, 1, 7, 9, 10]") { unlink $new; next }
   exit 0 if $is_written && rename $new, $path;
   my $error = $!;

@@ -1,47 +1,50 @@
-# Moves a model's chunks between Macs; written for macOS's perl (5.34) with only its core modules. Runs on every Mac
-# that has the model or gets it, under an account other than root, until the Mac has every chunk and no other Mac needs
-# one from it.
+# Transfers a model's chunks between Macs, with only the core modules of macOS's perl (5.34). The program runs on every
+# Mac that has or receives the model, under an account other than root. It runs until this Mac has every chunk and no
+# other Mac needs chunks from this Mac.
 #
-# Arguments: a folder with the files `plan` and `key` and the folder `own`, to which the account can write; the model's
-# folder; the folder with earlier files and the path of cp(1), both for `earlier I`; the path of ssh. Lines in `plan`:
-#   name NODE             this Mac
-#   role receive|serve    serve: this Mac gets the model from elsewhere, or has it
-#   mode mesh|chain       mesh: from all peers in parallel; chain: from the first peer in the plan that answers
-#   stripe I N            in a mesh, the chunks that this Mac gets from an origin: those whose number is I modulo N
+# Arguments: a folder that contains the `plan` and `key` files and the `own` folder, to which the account can write; the
+# model's folder; the folder with earlier files and the path of cp(1), both for `earlier I`; the path of ssh. Lines in
+# `plan`:
+#   name NODE             the name of this Mac
+#   role receive|serve    serve: this Mac already has the model, or gets it from outside the exchange
+#   mode mesh|chain       mesh: fetch from all peers in parallel; chain: fetch from the plan's first peer that is up
+#   stripe I N            in a mesh, this Mac gets the chunks whose number modulo N is I from an origin
 #   chunk BYTES, streams N
-#   rate BYTES            the most bytes per second over each cable, in each direction; 0: no limit
+#   rate BYTES            the maximum number of bytes per second over each cable, in each direction; 0: no limit
 #   listen ADDRESS PORT
 #   peer NODE ADDRESS PORT origin|relay [ssh]   an origin does not get the model from a peer; ssh: see ssh.pl
-#   wait FIRST LOST TURN  seconds, for tests
-#   feeds NODE            a Mac that gets chunks from this one
-#   file BYTES PATH       in order; a file that this Mac downloads grows as PATH.part, and is served meanwhile
-# Files in `own`: `have` and `digests` contain one byte and 32 bytes per chunk; `durable` is the part of `have` that
-# survives a power loss; `data/I` is a received file.
+#   wait FIRST LOST TURN  timeouts in seconds, used only by tests
+#   feeds NODE            a Mac that gets chunks from this Mac
+#   file BYTES PATH       one line per file, in order; a file that this Mac downloads grows as PATH.part, and is already
+#                         served while it grows
+# Files in `own`: `have` contains one byte per chunk, and `digests` contains 32 bytes per chunk; `durable` has the form
+# of `have`, but lists only chunks that survive a power loss; `data/I` is a received file.
 #
 # Standard output, to root:
 #   file I                file I is complete
-#   progress BYTES NODE...   the received bytes and the peers that sent the last chunks
-#   drop NODE I ADDRESS   this peer's chunk I was wrong
+#   progress BYTES NODE...   the number of received bytes, and the peers that sent chunks recently
+#   drop NODE I ADDRESS   chunk I from this peer was wrong
 #   full TEXT             a chunk could not be written
-#   refused NODE WHY      before `stuck`, for each Mac that SSH does not reach
-#   stuck TEXT            no other Mac that has the model answers
-#   waiting HH:MM         the Mac that downloads waits until then; `waiting -----`: it no longer waits
-#   part I BYTES          the answer to `download I`: how many of the file's first bytes are in `data/I.part`
-#   serving BYTES NODE... after `finish`: the sent bytes and the Macs that still need this one
-#   peer NODE BYTES MS ADDRESS   at the end, for each peer that sent chunks
-# Standard input, from root; the program exits when it closes:
+#   refused NODE WHY      printed before `stuck` for each Mac that SSH cannot reach
+#   stuck TEXT            no other Mac that has the model responds
+#   waiting HH:MM         the downloading Mac waits until this time; `waiting -----`: that Mac no longer waits
+#   part I BYTES          the reply to `download I`: `data/I.part` contains this many bytes from the start of the file
+#   serving BYTES NODE... after `finish`: the number of sent bytes, and the Macs that still need this Mac
+#   peer NODE BYTES MS ADDRESS   printed at the end for each peer that sent chunks
+# Standard input, from root; the program exits when the input is closed:
 #   ok I                  file I is complete in the model's folder
-#   earlier I             the folder with earlier files has a file I that may be wrong
-#   begin                 after the first `ok` and `earlier` lines, before anything is received
+#   earlier I             the folder with earlier files contains a version of file I that may be wrong
+#   begin                 sent after the first `ok` and `earlier` lines; receiving starts only after this line
 #   wrong I               the received file I is wrong
-#   waits HH:MM           this Mac waits for its hours; `waits -----`: it no longer waits
-#   download I            file I comes from elsewhere
+#   waits HH:MM           this Mac waits until this time before it downloads; `waits -----`: this Mac no longer waits
+#   download I            root downloads file I from outside the exchange
 #   finish                all files are complete
 #
 # Uses chunks.pl
 # Uses ssh.pl
 my (%in_flight, %source_of, %seen_at, %clients, %done, %strikes);
-# For wrong files: their state, the chunks to compare, and the only peer that a chunk may come from.
+# `%wrong`: the state of each wrong file. `%suspect`: the chunks to compare. `%only`: for some chunks, the only peer
+# that may send the chunk.
 my (%wrong, %suspect, %only);
 my ($is_finishing, $is_told_all, $began, $last_source, $had_source) = (0, 0, time, time, 0);
 my ($report_out, $commands) = ("", "");
@@ -68,7 +71,7 @@ sub open_listeners {
   for my $one (grep { !$_->{socket} } @listen) {
     socket my $socket, PF_INET, SOCK_STREAM, 0 or next;
     setsockopt $socket, SOL_SOCKET, SO_REUSEADDR, 1;
-    # A cable's address may appear later, or reappear.
+    # A cable's address can appear later, or can disappear and come back.
     next if !bind($socket, pack_sockaddr_in($one->{port}, inet_aton($one->{address}))) || !listen($socket, 64);
     $one->{socket} = $socket;
   }
@@ -94,7 +97,8 @@ sub accept_client {
 
 # --- which chunk comes next ---
 
-# In a chain, this Mac asks the plan's first peer that is up, and a later peer only after a grace period.
+# In a chain, this Mac fetches from the first peer in the plan that is up, and turns to a later peer only after a grace
+# period.
 sub may_ask {
   my ($worker) = @_;
   return 0 if $peers[$worker->{peer}]{dropped};
@@ -113,7 +117,7 @@ sub next_chunk {
   return if !$may_ask && !%only;
   my $peer = $peers[$worker->{peer}];
   my $map = $worker->{map};
-  # The result's bytes are 1 where the peer has a chunk that is missing here.
+  # A byte of the result is 1 if the peer has the chunk and this Mac does not.
   my $wanted = $map & ($have ^ "\1" x @chunks) & "\1" x @chunks;
   my $is_sharing = $mode eq "mesh" && $peer->{origin};
   my ($late, $now, @others) = (undef, time);
@@ -121,7 +125,7 @@ sub next_chunk {
     next if $files[$chunks[$i][0]]{is_downloaded};
     next if defined $only{$i} ? $only{$i} != $worker->{peer} : !$may_ask;
     if (my $flight = $in_flight{$i}) {
-      # A chunk that takes very long is also fetched from another peer.
+      # A chunk that takes too long is also fetched from another peer.
       $late //= $i if $now - $flight->{at} > patience() && $flight->{peer} != $worker->{peer};
       next;
     }
@@ -131,16 +135,17 @@ sub next_chunk {
   return take_over(@others) // $late;
 }
 
-# Once this Mac has all its own chunks, chooses one that another Mac should get from the origin. The other Mac keeps its
-# next chunks for a while; a slow Mac will not reach its last chunks soon.
+# Once this Mac has all chunks of its own stripe, it takes over a chunk that another Mac was supposed to get from the
+# origin. The chunks that the other Mac will fetch next are left to that Mac for a while. Later chunks can be taken over
+# immediately, because a slow Mac would not reach them soon.
 sub take_over {
   my @missing = grep { !at_relay($_) } @_;
   my ($now, $left, $chosen, $best, %count) = (time, 2);
   for my $i (@missing) {
     $seen_at{$i} //= $now;
     next if ++$count{ $i % $stripes } <= $left && $now - $seen_at{$i} < patience();
-    # Each Mac that takes over begins with different chunks and continues in a different order: two Macs that ask in the
-    # same order would get each chunk twice, because news of a chunk comes after the chunk itself.
+    # Each Mac that takes over chunks starts with different chunks and continues in a different order. Otherwise, two
+    # Macs would fetch the same chunks, because each Mac learns too late which chunks the other Mac has.
     my $order = 65_536 * ((int($i / $stripes) - $stripe) % $stripes) + $i * 7_919 * (2 * $stripe + 1) % 65_536;
     ($chosen, $best) = ($i, $order) if !defined $chosen || $order < $best;
   }
@@ -174,8 +179,8 @@ sub instruct {
   syswrite $worker->{socket}, "$reply\n";
 }
 
-# A source is a Mac that gets the model from elsewhere (even if it waits), a Mac that is linked to such a Mac, or a Mac
-# that has a chunk that is missing here.
+# A source is a Mac that gets the model from outside the exchange (even while waiting), a Mac that has a path to such a
+# Mac, or a Mac that has a chunk that this Mac lacks.
 sub note_source {
   my ($worker) = @_;
   return if !is_up($worker);
@@ -183,7 +188,8 @@ sub note_source {
   ($last_source, $had_source) = (time, 1);
 }
 
-# True if a Mac is no longer expected to send anything. A Mac may start a little later, and refuses the key until then.
+# True if a Mac is no longer expected to send anything. A Mac that refuses the key is still expected, because every Mac
+# refuses the key until its program has started.
 sub is_lost {
   my ($peer) = @_;
   return 1 if $peer->{dropped};
@@ -263,12 +269,13 @@ sub hear_worker {
   }
 }
 
-# --- files that are wrong ---
+# --- wrong files ---
 
-# A file can be wrong although every chunk arrived as it was sent: then a peer has wrong bytes. All chunks are compared
-# with one peer's, and chunks that differ are fetched from that peer again. If the file is then right, the first sources
-# of these chunks were wrong; otherwise the next peer is asked. Origins are asked first. If an earlier file is wrong
-# before any peer has answered, it waits for the first peer that has the file.
+# A file can be wrong although every chunk arrived exactly as it was sent; in that case, a peer has wrong bytes. All
+# chunks are compared with those of one peer, and chunks that differ are fetched again from that peer. If the file is
+# then correct, the peers that originally sent these chunks had wrong bytes; otherwise, the chunks are compared with
+# those of the next peer. Origins are compared first. If an earlier version of a file is wrong and no peer is up yet,
+# the comparison waits for the first peer that has the file.
 my $no_judge = -1;
 sub has_file {
   my ($worker, $n) = @_;
@@ -296,7 +303,7 @@ sub suspect_file {
   }
 }
 
-# A chunk to compare with this peer.
+# Returns the next chunk to compare with this peer's copy.
 sub next_suspect {
   my ($worker) = @_;
   for my $n (keys %wrong) {
@@ -331,7 +338,7 @@ sub acquit_file {
   for my $i (sort { $a <=> $b } keys %$replaced) { strike($replaced->{$i}, $i) if defined $replaced->{$i} }
 }
 
-# The peer that a file is compared with may disappear.
+# Chooses a different peer for each file whose comparison peer has disappeared.
 sub replace_judges {
   for my $n (keys %wrong) {
     my $judge = $wrong{$n}{judge};
@@ -358,7 +365,7 @@ sub hear_root {
   }
 }
 
-# Leaves a file to the download. The chunks before the first missing one are kept as its beginning.
+# Leaves a file to root's download. The chunks before the first missing chunk are kept as the beginning of the file.
 sub leave_file {
   my ($n) = @_;
   my ($file, $bytes) = ($files[$n], 0);
@@ -370,26 +377,26 @@ sub leave_file {
   delete $wrong{$n};
   delete @suspect{@own};
   delete @only{@own};
-  # While root downloads, it reads no reports: a full pipe would stop this program.
+  # Root does not read reports while it downloads, so further reports would fill the pipe and block this program.
   $is_downloading = $file->{is_downloaded} = 1;
   for my $i (@own) { set_have($i, "0"); keep_digest($i, $no_digest) }
   rename "$folder/own/data/$n", "$folder/own/data/$n.part" or $bytes = 0;
   say_root("part $n $bytes");
 }
 
-# True if the other Macs know that this Mac needs nothing more. A Mac that this one has never reached would not learn
-# that for a long time, so this Mac lingers briefly.
+# True if the other Macs know that this Mac needs nothing more. A Mac that this Mac has never reached would take a long
+# time to find out, so this Mac waits briefly for a connection to that Mac.
 sub has_told {
   return 0 if grep { $_->{map} ne "" && !$_->{is_told} } @workers;
   return time - $is_finishing > $linger || !grep { !defined $_->{is_whole} && !is_lost($_) } map { $peers[$_->{peer}] } @workers;
 }
 
-# True if no other Mac needs this one any more.
+# True if no other Mac needs chunks from this Mac anymore.
 sub is_free {
   for my $name (@feeds) {
     next if $done{$name};
     return 0 if grep { ($_->{name} // "") eq $name } values %clients;
-    # A Mac that was complete before it connected has nothing to ask for.
+    # A Mac that had every chunk before it connected needs nothing from this Mac.
     next if grep { $_->{name} eq $name && $_->{is_whole} } @peers;
     my $left = $plan{left}{$name};
     return 0 if defined $left ? time - $left < $linger : time - $began < $first;
@@ -397,7 +404,7 @@ sub is_free {
   return 1;
 }
 
-# Reports each change, and repeats the report to show that this program is alive.
+# Reports every change, and regularly repeats the last report to show that this program is alive.
 sub report_serving {
   my ($now) = @_;
   my %needs = map { $_->{name} => 1 } grep { defined $_->{name} && !$done{ $_->{name} } } values %clients;

@@ -1,15 +1,15 @@
 # Exchanges a model's chunks with other Macs through `peer.pl`, which runs under an account other than root. `start_peer
-# FOLDER [EARLIER]` starts the program, which serves the files in FOLDER or the files that it receives; the second
-# folder may contain earlier versions of some of them. The program gets its commands through descriptor 4, and its
-# reports arrive on 3; other processes add their reports through 5. `finish_peer` waits until no other Mac needs this
-# one; meanwhile, the job's file `serving` contains the number of reports so far, the bytes that this Mac has sent, and
-# the Macs that still need it.
+# FOLDER [EARLIER]` starts the program, which serves the files in FOLDER or the files that it receives; the EARLIER
+# folder may contain earlier versions of some files. The script sends commands to the program on file descriptor 4 and
+# reads the program's reports from descriptor 3; other processes write their own reports to descriptor 5. `finish_peer`
+# waits until no other Mac needs data from this Mac. Meanwhile, it updates the job's `serving` file: the number of
+# reports so far, the bytes sent, and the Macs that still need data.
 #
-# If the Mac restarts during an exchange, the job's file `exchanging` remains. `launch-job` then writes a lower rate to
-# the next job's file `rate`.
+# If the Mac restarts during an exchange, the job's `exchanging` file remains. `launch-job` then writes a lower rate
+# limit to the next job's `rate` file.
 #
-# If this Mac's perl cannot run the program, `has_perl` returns 1 and adds the reason to the job's file `peers`. It has
-# perl compute a digest, because a program named perl could do anything.
+# If this Mac's perl cannot run the program, `has_perl` returns 1 and adds the reason to the job's `peers` file. It
+# tests perl by computing a digest, because any program could be named perl.
 #
 # Other Macs may reach the program through sshd, but only until the job ends, however it ends.
 #
@@ -17,9 +17,10 @@
 # Uses tunnel.pl
 # Uses exchange-keys.sh
 # Uses ../../../node/shell/refuse-root.sh
-# Needs peers: the program's folder, in which the account can write only to the folder `own`
-# Needs plan: what this Mac exchanges with which Macs; see peer.pl
-# Needs peer_account: the account that runs it; empty for the user who called sudo
+# Needs peers: the program's folder, in which the account can write only to the `own` folder
+# Needs plan: the exchange plan: which data this Mac exchanges with which Macs (see peer.pl); empty if there is no
+# exchange
+# Needs peer_account: the account that runs the program; empty for the user who ran sudo
 # Prints: nothing
 [ -z "$plan" ] || trap 'revoke "$peers"' EXIT
 has_perl() {
@@ -35,7 +36,7 @@ start_peer() {
   cable_rate=0
   [ ! -e "$d/rate" ] || IFS= read -r cable_rate <"$d/rate"
   put exchanging "$cable_rate $("$R/usr/sbin/sysctl" -n kern.bootsessionuuid)"
-  # An orderly shutdown is no reason for a lower rate.
+  # After an orderly shutdown, the rate is not lowered.
   trap 'put exchanging "$cable_rate stopped"; exit 143' TERM
   printf 'rate %s\n%s' "$cable_rate" "$plan" >"$peers/plan" || failed write 'the plan of the exchange could not be written'
   printf '%s\n' "$tunnel_program" >"$peers/tunnel.pl" || failed write 'the program of the exchange could not be written'
@@ -54,7 +55,8 @@ start_peer() {
     "$R/usr/bin/sudo" -n -H -u "$peer_account" "$R/usr/bin/perl" -e "$peer_program" -- "$@"
     printf 'gone\n'
   ) <"$d/commands" >"$d/events" 2>"$d/peer" &
-  # A process that opened the fifo by name only to write would wait forever if this process were killed.
+  # Other processes write to descriptor 5. If they opened the FIFO by its name and this process were killed, their open
+  # calls would block forever.
   exec 4>"$d/commands" 3<"$d/events" 5>"$d/events"
   peered=1
 }

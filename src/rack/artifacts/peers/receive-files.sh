@@ -1,23 +1,24 @@
-# `receive FILES` waits until every file has been received from other Macs and compared, and returns 1 if no other Mac
-# has the missing files. A file that was wrong three times is left to the download. Root compares its own copy, because
-# the account may still be writing to the received file. The copy is in a folder that no other account can enter,
-# because the account could have replaced the received file with a link. At most four files are compared at the same
-# time, while others arrive. A file that was compared before is not received again. Numbers from the program are
-# checked, because a shell can run commands in an arithmetic expression. The job's file `sources` lists the Macs that
-# sent the last bytes.
+# `receive FILES` waits until every file has been received from other Macs and checked, and returns 1 if no other Mac
+# has the missing files. A file that fails the check three times is left for the download. Root checks its own copy of
+# each file, because the peer account may still be writing to the received file. The copy is in a folder that no other
+# account can enter, because the peer account could have replaced the received file with a link. Up to four files are
+# checked in parallel while other files are arriving. A file that passed an earlier check is not received again. Numbers
+# from `peer.pl` are validated, because a shell can run commands while it evaluates an arithmetic expression. The job's
+# `sources` file lists the Macs that sent the most recent bytes.
 #
-# If the model is published but has changed, only the wrong chunks of its files are received: the program begins with a
-# copy of each published file that was not compared before. A wrong copy does not count as one of the three times. The
-# job's file `peers` records the number of wrong copies: `repaired COUNT`.
+# If the published model has changed, only the wrong chunks of its files are received: `peer.pl` starts from a copy of
+# each published file that has not passed a check. A wrong copy does not count as one of the three failures. The job's
+# `peers` file records the number of wrong copies as `repaired COUNT`.
 #
 # If other Macs have sent a file's first bytes, `take_part INDEX PATH` makes these bytes the beginning of the file's
-# download. The peer account could have put a link there, so root only makes a copy.
+# download. The peer account could have replaced the file that contains these bytes with a link, so root works only on a
+# copy.
 #
 # Uses peers.sh
 # Uses ../trees/staged-files.sh
 # Needs published: the published model's folder
 # Prints: nothing; fails with disk-full, peer-failed, copy
-# `place INDEX FILES` compares a received file and moves it to its place.
+# `place INDEX FILES` checks a received file and moves it to its final path.
 place() {
   i=$1
   failed() {
@@ -43,8 +44,8 @@ place() {
 isnumber() {
   case $1 in ('' | *[!0-9]* | 0?* | ????????????????*) return 1 ;; esac
 }
-# Sets `missing` to the numbers of the missing files, and `earlier` to the numbers of those that have an earlier
-# version.
+# Sets `missing` to the indexes of the missing files, and `earlier` to the indexes of the missing files that have an
+# earlier version.
 offered() {
   i=0
   while [ "$#" -gt 0 ]; do

@@ -1,4 +1,4 @@
-# Serves a published model's chunks to other Macs until none of them needs any more chunks.
+# Serves a published model's chunks to other Macs until no other Mac needs any more chunks.
 #
 # Uses peers.sh
 # Needs published: the published model's folder

@@ -1,9 +1,10 @@
-# Connects `connections.pl` to another Mac's program through that Mac's sshd, with macOS's ssh. There, the program
-# listens only on the loopback interface, and the key's line in `authorized_keys` allows only `tunnel.pl`.
+# Connects `connections.pl` to the program on another Mac through that Mac's sshd, using macOS's ssh. The program on the
+# other Mac listens only on the loopback interface, and the key's line in `authorized_keys` allows the key to run only
+# `tunnel.pl`.
 #
-# Files in the folder, new in every run and read for each connection: `ssh-key`, the private key; `ssh-hosts`, the Macs'
-# host keys by name; `ssh-peers`, lines of NODE USER ADDRESS PORT. Each process writes its last connection's errors to
-# `own/ssh-PID`.
+# These files in the folder are new in every run and are read for each connection: `ssh-key` contains the private key,
+# `ssh-hosts` contains the Macs' host keys by name, and `ssh-peers` contains lines of the form NODE USER ADDRESS PORT.
+# Each process writes the errors of its last connection to `own/ssh-PID`.
 my %ssh_of;
 
 sub open_ssh {
@@ -18,7 +19,7 @@ sub open_ssh {
     open STDIN, "<&", $theirs;
     open STDOUT, ">&", $theirs;
     open STDERR, ">", $errors;
-    # ssh takes a space in a host key file's name for the end of the name.
+    # Use relative file names, because ssh treats a space in the path of a host key file as the end of the path.
     chdir $folder or POSIX::_exit(127);
     my %options = (
       BatchMode => "yes", IdentitiesOnly => "yes", IdentityAgent => "none", PreferredAuthentications => "publickey",
@@ -34,14 +35,14 @@ sub open_ssh {
   return $ours;
 }
 
-# Why the last connection failed. ssh ends its lines with a carriage return.
+# Returns why the last connection failed, without the carriage return at the end of the line that ssh printed.
 sub refusal {
   my ($last) = reverse grep { /\S/ } lines("$folder/own/ssh-$$");
   return ($last // "no answer") =~ s/\s+$//r;
 }
 
-# Closes a connection. This end's ssh exits by itself after sending everything that it received, even if this process is
-# killed.
+# Closes a connection. Even if this process is killed, the ssh process at this end exits by itself once it has sent
+# everything that it received.
 sub hang_up {
   my ($socket) = @_;
   my $number = fileno $socket;

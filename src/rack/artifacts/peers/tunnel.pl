@@ -1,7 +1,7 @@
-# Connects its standard input and output to the program that serves a model on this Mac. sshd runs it under the SSH
-# user's account when another Mac logs in with an exchange's key.
+# Connects standard input and output to the program that serves a model on this Mac. sshd runs this tunnel under the SSH
+# user's account when another Mac logs in with the key of an exchange.
 #
-# Arguments: the program's port on the loopback interface.
+# Arguments: the serving program's port on the loopback interface.
 use strict;
 use warnings;
 use Socket;
@@ -23,7 +23,7 @@ while (1) {
   last if vec($bits, fileno $socket, 1) && !pass($socket, \*STDOUT);
 }
 
-# Passes on the bytes that have arrived; false at the end of the input.
+# Forwards the bytes that have arrived; returns false at the end of the input.
 sub pass {
   my ($from, $to) = @_;
   my $got = sysread $from, my $bytes, 1_048_576 or return 0;

@@ -1,23 +1,25 @@
-# Builds llama-server and the RPC worker from a llama.cpp commit, and packs both into the folder `bin` of an archive.
-# The ranks' account runs CMake, which runs the commit's build programs. Root copies the two programs, and packs only
-# programs for Apple silicon.
+# Builds llama-server and the RPC worker from a llama.cpp commit, and packs both into the `bin` folder of an archive.
+# CMake, which runs the commit's build programs, runs as the ranks' account. Root copies the two programs, and packs
+# them only if they were built for Apple silicon.
 #
-# Without Apple's command line tools, /usr/bin/git and others open a dialog that offers to install them, so nothing is
-# started before xcode-select(1) has printed the tools' folder; -p fails if there is none. CMake is not part of macOS.
-# The options apply to llama.cpp from b6850 to v0.5.0; CMake only warns about options that a commit does not have. The
-# programs need no Homebrew libraries, which other Macs may lack: no OpenMP, OpenSSL or curl, and no web interface,
-# which the build would download. They run on every Mac with Apple silicon (GGML_NATIVE=OFF), and RDMA needs no option:
-# ggml-rpc finds librdma in Apple's tools from macOS 26.2 on. The worker was called rpc-server until 2026.
+# If Apple's command line tools are missing, programs such as /usr/bin/git open a dialog that offers to install the
+# tools. So nothing is started before `xcode-select -p` has printed the tools' folder; the command fails if there is
+# none (xcode-select(1)). CMake is not part of macOS. The options work with llama.cpp from b6850 to v0.5.0; CMake only
+# warns about options that a commit does not support. The programs do not depend on Homebrew libraries (OpenSSL, OpenMP,
+# curl), which may be missing on other Macs. The web interface is disabled too, because the build would download it. The
+# programs run on every Mac with Apple silicon (GGML_NATIVE=OFF). RDMA needs no option: on macOS 26.2 and later,
+# ggml-rpc finds librdma in Apple's tools. Until 2026, the RPC worker was called rpc-server.
 #
 # Uses ../trees/staged-tree.sh
 # Uses commit-source.sh
-# Needs commit: the commit's first digits, for `llama-server --version`
+# Needs commit: the first digits of the commit's hash, for `llama-server --version`
 # Needs most: the archive's maximum size in bytes
-# Needs built: the file for the archive
-# Needs list: the file for its sha256
+# Needs built: the path of the new archive
+# Needs list: the path of the file that contains the new archive's sha256
 # Needs cmakes: the number of folders that may contain CMake
-# Words: these folders, then the folders with macOS's programs
-# Prints: the end of CMake's output if it fails; fails with no-tools, no-cmake, configure, build, no-target, not-for-macs
+# Arguments: these folders, then the folders that contain macOS's programs
+# Prints: the end of CMake's output if CMake fails; fails with no-tools, no-cmake, configure, build, no-target,
+# not-for-macs
 if [ ! -f "$source" ] || [ -h "$source" ]; then failed no-archive 'the archive of the commit is missing'; fi
 owned "$staging"
 bytes=$("$R/usr/bin/stat" -f %z "$source") || failed stat 'the size of the archive could not be read'
@@ -42,8 +44,8 @@ unpack_commit
 cmake() {
   as_account PATH="$path" "$c" "$@" >"$d/cmake" 2>&1
 }
-# `stopped CODE` fails with the output line that names the cause: the first compiler or linker error, or CMake's first
-# error, whose text is in the lines below it.
+# `stopped CODE` fails with CODE and the output line that names the cause: the first compiler or linker error, or
+# CMake's first error together with its text in the lines below.
 stopped() {
   "$R/usr/bin/tail" -n 40 "$d/cmake"
   o=$("$R/usr/bin/awk" -v folder="$k/" '{ l = $0; i = index(l, folder); if (i) l = substr(l, 1, i - 1) substr(l, i + length(folder)) }
@@ -66,10 +68,10 @@ cmake -S "$k" -B "$build/out" -G 'Unix Makefiles' -DCMAKE_BUILD_TYPE=Release -DC
 cmake --build "$build/out" --target help || stopped configure
 worker=$("$R/usr/bin/awk" '$2 == "llama-server" { s = 1 } $2 ~ /^(ggml-)?rpc-server$/ { w = $2 } END { if (s) print w }' "$d/cmake")
 [ -n "$worker" ] || failed no-target 'the commit does not build llama-server and ggml-rpc-server, as llama.cpp does'
-# Half of the processors are left to ranks that serve meanwhile.
+# Leaves half of the processor cores to ranks that serve requests during the build.
 n=$("$R/usr/sbin/sysctl" -n hw.ncpu)
 case $n in ('' | *[!0-9]*) n=2 ;; esac
-# When the build ends, this loop is killed, and awk then reports that nothing reads its output.
+# This loop is killed when the build ends; awk would then report a broken pipe.
 (
   while "$R/bin/sleep" 1 && kill -0 "$$" 2>/dev/null; do
     x=$("$R/usr/bin/tail" -n 50 "$d/cmake" | "$R/usr/bin/awk" '/^\[ *[0-9]+%\]/ { p = $0; gsub(/^\[ *|%.*$/, "", p) } END { print p + 0 }' 2>/dev/null)
@@ -89,13 +91,13 @@ for x in llama-server "$worker"; do
   n=$p/bin/ggml-${x#ggml-}
   [ "$x" != llama-server ] || n=$p/bin/$x
   take "$build/out/bin/$x" "$((most * 4))" "$n"
-  # The first eight bytes of a Mach-O file for arm64. @see mach-o/loader.h
+  # Checks for the first eight bytes of a Mach-O file for arm64. @see mach-o/loader.h
   x=$("$R/usr/bin/head" -c 8 "$n.new" | "$R/usr/bin/base64")
   [ "$x" = z/rt/gwAAAE= ] || failed not-for-macs "the build of ${n##*/} is not a program for Apple silicon"
   must chmod "$R/bin/chmod" 755 "$n.new"
   must mv "$R/bin/mv" -f "$n.new" "$n"
 done
-# macOS's tar would add file attributes as separate files.
+# Otherwise, macOS's tar adds extended attributes as separate files.
 export COPYFILE_DISABLE=1
 must tar "$R/usr/bin/tar" -czf "$built.new" -C "$p" bin
 n=$("$R/usr/bin/stat" -f %z "$built.new") || failed stat 'the size of the archive could not be read'

@@ -1,28 +1,30 @@
-# Unpacks uv, which creates a private Python and a venv with exactly the packages of the locked requirements. uv checks
-# every package by its hash, runs no package's build program, and uses no other file or cache. It runs as the ranks'
-# account, in a new folder each time, so that nothing that it fetches or that packages start runs as root. Root unpacks
-# a tar of the result into its own tree, replaces the paths that uv wrote with the published tree's paths, and records
-# the installed files for the seal, because each node builds its own tree. Without internet, everything comes from
-# wheels and a Python archive among the extras. One package can come from a wheel among the extras in any case: uv
-# prefers this wheel to the index's files for the same version, because the list does not contain their hashes. uv
-# reference: `uv python install`, `uv venv`, `uv pip sync` and the environment variables; PEP 405 for `home`.
+# Unpacks uv and runs it to create a private Python and a venv with exactly the packages in the locked requirements. uv
+# verifies the hash of every package, never runs a package's build program, and uses no other files or caches on this
+# Mac. uv runs as the ranks' account and in a new folder each time, so nothing that uv fetches and nothing that a
+# package starts runs as root. Root unpacks a tar archive of the result into its own tree, and replaces the paths that
+# uv wrote with paths in the published tree. Root also records the installed files for the seal, because each node
+# builds its own tree. Without internet access, everything comes from wheels and a Python archive among the runtime's
+# extra files. Even with internet access, one package can come from a wheel among the extra files: uv chooses this wheel
+# over the index's files for the same version, because the locked requirements do not contain the hashes of the index's
+# files. uv reference: `uv python install`, `uv venv`, `uv pip sync` and the environment variables; PEP 405 for `home`.
 #
 # Uses unpack.sh
 # Uses uv.sh
-# Needs offline: 1 if everything comes from the extras
-# Needs built: the name of a built wheel among the extras
-# Needs wheel: the name that it is installed under; empty if there is none
+# Needs offline: 1 if everything comes from the extra files
+# Needs built: the name of a wheel that was built from a commit, among the extra files
+# Needs wheel: the file name that this wheel gets before it is installed; empty if there is no such wheel
 # Needs published: the tree's final folder
-# Words: the name and sha256 of each of the runtime's other files
-# Prints: uv's output if it fails; fails with no-uv, python, venv, packages, libraries
+# Arguments: the name and sha256 of each extra file
+# Prints: uv's output if uv fails; fails with no-uv, python, venv, packages, libraries
 unpack
 while [ "$#" -gt 0 ]; do
   extra "$1" "$2"
   shift 2
 done
 find_uv "$new"
-# Moves the wheels aside, and the Python archive to where uv expects it below a mirror's URL: in a folder named after
-# its release, which is part of the archive's name. UV_PYTHON_INSTALL_MIRROR also accepts file://.
+# Moves the wheels to a separate folder, and the Python archive to the path that uv expects below a mirror's URL: a
+# folder named after the Python release, which is part of the archive's name. UV_PYTHON_INSTALL_MIRROR also accepts
+# file:// URLs.
 w=''
 if [ -n "$offline" ]; then
   w=$new/wheels
@@ -62,9 +64,9 @@ if [ ! -f "$new/$p" ] || [ -h "$new/$p" ]; then failed python 'uv installed no P
 must link "$R/bin/ln" -s "$published/$p" "$new/venv/bin/python"
 "$R/usr/bin/awk" -v home="$published/${p%/*}" '/^home = / { $0 = "home = " home } { print }' "$new/venv/pyvenv.cfg" >"$d/cfg" || failed write 'pyvenv.cfg could not be written'
 must cp "$R/bin/cp" "$d/cfg" "$new/venv/pyvenv.cfg"
-# The installed files, for the seal: one digest for all files in the packages' folder, and one for each of mlx's
-# compiled libraries, as `library.mlx.lib.libmlx.dylib=`. Files that differ between nodes are left out: bytecode, and
-# `RECORD` and `uv_*.json` of a distribution (uv: crates/uv-install-wheel and crates/uv-cache-info).
+# Records the installed files for the seal: one digest of all files in the packages' folder, and one digest of each
+# compiled mlx library, such as `library.mlx.lib.libmlx.dylib=`. Files that differ between nodes are left out: bytecode,
+# and each distribution's `RECORD` and `uv_*.json` files (uv: crates/uv-install-wheel and crates/uv-cache-info).
 l=$staging/libraries
 x=${p%%/bin/*}
 printf 'python=%s\n' "${x##*/}" >"$l" || failed write 'the list of libraries could not be written'

@@ -1,9 +1,9 @@
-# `unpack_commit` compares a commit's archive, unpacks it as the account into `$build/source`, and sets `k` to the
-# archive's only folder.
+# `unpack_commit` checks the SHA-256 of a commit's archive, unpacks the archive into `$build/source` as the ranks'
+# account, and sets `k` to the archive's only folder.
 #
 # Uses ../../../node/shell/as-account.sh
 # Uses ../../../node/shell/sha256.sh
-# Needs source: the archive
+# Needs source: the commit's archive
 # Needs source_digest: the archive's sha256
 # Prints: nothing; fails with no-archive, shasum, wrong-digest, bad-archive
 unpack_commit() {

@@ -1,21 +1,21 @@
-# Lists all packages that one requirement needs: uv chooses a version of every dependency for this Mac and writes it
-# with its files' hashes. It installs only a temporary Python and runs no package's programs.
+# Lists all packages that a requirement needs: uv chooses a version of every dependency for this Mac, and lists each
+# version with the hashes of its files. uv installs only a temporary Python, and runs no program from a package.
 #
-# For a package from a commit, uv first builds its wheel. This runs the commit's own build program, as the ranks'
-# account. The list then contains all dependencies from the index, and the package with this wheel's hash. Only a wheel
-# without compiled code is accepted, because every node installs the same file. uv reference: `uv build`, `uv pip
+# If the package comes from a commit, uv first builds a wheel, which runs the commit's own build program as the ranks'
+# account. The list then contains all dependencies from the index, and the package with the hash of this wheel. Only a
+# wheel without compiled code is accepted, because every node installs the same file. uv reference: `uv build`, `uv pip
 # compile`. PEP 427: wheel names.
 #
 # Uses unpack.sh
 # Uses uv.sh
 # Uses commit-source.sh
 # Needs wanted: the requirement, such as mlx-lm==0.32.0; for a commit, the package's name
-# Needs stem: the package's name in wheel names
-# Needs wheel: the file for the built wheel
+# Needs stem: the package's name as it appears in wheel names
+# Needs wheel: the path of the built wheel
 # Needs most_wheel: the wheel's maximum size in bytes
 # Needs most: the list's maximum size in bytes
-# Needs list: the file for the result
-# Prints: uv's output if it fails; fails with build, packages
+# Needs list: the path of the finished list
+# Prints: uv's output if uv fails; fails with build, packages
 unpack
 find_uv "$new"
 progress $((bytes / 4)) "$bytes"

@@ -65,10 +65,7 @@ function workDigest({ sha256 }: DesiredRuntime, made: UnmadeRuntime['made']): Di
 
 const addressOf = ({ runtime: { name } }: UnmadeRuntime) => addressed({ kind: 'runtime', name, part: 'packages' });
 
-/**
- * A list or an archive is made on one node: the first one of the first placement that uses the runtime, unless `maker`
- * names another.
- */
+/** A list or archive is made on the first node of the first placement with the runtime, unless `maker` names one. */
 const makerOf = ({ placements }: DesiredFleet, { runtime }: UnmadeRuntime): NodeName | undefined =>
   placements.find((one) => one.runtime === runtime.name)?.nodes[0];
 

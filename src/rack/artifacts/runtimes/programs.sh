@@ -1,4 +1,4 @@
-# `programs FOLDER PROGRAM …` fails with no-program unless a folder contains all these programs.
+# `programs FOLDER PROGRAM …` fails with no-program unless FOLDER contains all of these programs.
 #
 # Prints: nothing
 programs() {

@@ -1,9 +1,9 @@
-# Points a runtime's `current` at a version by renaming a new link over the old one, so that `current` always exists.
-# mv(1) of macOS: -h renames over a link to a folder instead of moving into that folder.
+# Points a runtime's `current` link to a version by renaming a new link over the old link, so `current` always exists.
+# mv(1) of macOS: -h replaces a link to a folder instead of moving the file into that folder.
 #
 # Uses programs.sh
 # Needs version: the published version's folder
-# Words: programs that the version must have
+# Arguments: the programs that the version must contain
 # Prints: @changed or @unchanged; fails with not-published, no-program, odd-link
 link=${version%/*}/current
 iscurrent() {

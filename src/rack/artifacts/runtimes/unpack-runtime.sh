@@ -1,11 +1,13 @@
-# Unpacks a runtime's archive after comparing its sha256 at a time when only root can change the archive. llama.cpp
-# releases contain a single folder named after the release (.github/workflows/release.yml, "Pack artifacts").
+# Verifies the sha256 of a runtime's archive while only root can change the archive, and then unpacks the archive. An
+# archive of a llama.cpp release contains a single folder named after the release (.github/workflows/release.yml, "Pack
+# artifacts").
 #
 # Uses unpack.sh
 # Uses programs.sh
-# Needs bin_has: a program; if exactly one folder in the archive contains it, that folder is also called bin
-# Needs extras: the number of the runtime's other files
-# Words: the name and sha256 of each of these files, then the programs that the runtime must have
+# Needs bin_has: a program; if exactly one folder in the archive contains this program, `bin` becomes a link to that
+# folder
+# Needs extras: the number of the runtime's extra files
+# Arguments: the name and sha256 of each extra file, then the programs that the runtime must contain
 # Prints: nothing; fails with no-program and the failures of unpack.sh
 unpack
 while [ "$extras" -gt 0 ]; do

@@ -1,17 +1,18 @@
-# `unpack` compares a runtime's archive at a time when only root can change it, and unpacks it into `$new`, which
-# `finish` renames to the staged tree. `unpack` refuses an archive if one of its members would land outside, and ignores
-# the archive's owners. `extra NAME SHA256` compares another of the runtime's files and adds it. `tarred FILE` unpacks a
-# tar. `stays_inside` fails on devices, pipes and sockets, on links that lead out of the folder or nowhere through `..`,
-# on names with a line break, and on files with a hard link outside, because root changes owners and modes of everything
-# in the folder. `bytes` is the archive's size.
+# `unpack` verifies a runtime's archive while only root can change the archive, and unpacks it into the `$new` folder,
+# which `finish` renames to the staged tree. `unpack` rejects an archive if any of its members would be unpacked outside
+# `$new`, and ignores the owners recorded in the archive. `extra NAME SHA256` verifies one of the runtime's extra files
+# and adds it to `$new`. `tarred FILE` unpacks a tar archive. Root changes the owner and mode of everything in `$new`,
+# so `stays_inside` fails on devices, pipes and sockets, on links that point outside the folder, on broken links that
+# contain `..`, on names with a line break, and on files with a hard link outside the folder. `bytes` is the archive's
+# size in bytes.
 #
-# macOS's tar is bsdtar: it detects the compression by itself and also reads zip. As root it keeps owners, set-id bits,
-# access lists and flags unless --no-same-owner and --no-same-permissions are given; macOS's chown -R leaves the owners
-# of links unchanged. stat(1) of macOS: %i inode, %l hard links.
+# macOS's tar is bsdtar, which detects the compression and can also read zip files. When run by root, tar restores
+# owners, set-ID bits, ACLs and flags unless --no-same-owner and --no-same-permissions are given; macOS's chown -R does
+# not change the owners of symbolic links. stat(1) of macOS: %i inode, %l hard links.
 #
 # Uses ../trees/staged-tree.sh
 # Uses ../../../node/shell/sha256.sh
-# Needs archive: the archive; a name that ends in .dmg means a disk image
+# Needs archive: the archive, which is a disk image if its name ends in .dmg
 # Needs sha256: the archive's sha256
 # Prints: nothing; fails with no-archive, wrong-digest, bad-archive, unsafe-archive
 new=$staging/tree.new
@@ -51,8 +52,8 @@ from_tar() {
   must mkdir "$R/bin/mkdir" -p "$new"
   tarred "$archive"
 }
-# Copies everything in a disk image's root except links, such as the link to the applications folder. Removes a mount
-# that an earlier job left behind. Refuses an image that requires accepting a license.
+# Copies everything in the root folder of a disk image except links, such as the link to the Applications folder.
+# Unmounts an image that an earlier job left mounted. Fails if the image requires the user to accept a license.
 from_image() {
   i=$staging/tree.image
   "$R/usr/bin/hdiutil" detach "$i" -force >/dev/null 2>&1
@@ -69,7 +70,8 @@ from_image() {
   must bad-archive "$R/bin/rmdir" "$i"
   [ -z "$x" ] || failed bad-archive "$x"
 }
-# A tool that unpacks nothing and exits with 0 would leave an empty version, and no later check would notice.
+# Fails if the tree contains no file: a tool that unpacked nothing but exited with 0 would leave an empty version, which
+# no later check would notice.
 unpack() {
   if [ ! -f "$archive" ] || [ -h "$archive" ]; then failed no-archive 'the archive is missing'; fi
   owned "$staging"

@@ -1,13 +1,14 @@
-# Runs uv as the ranks' account. `find_uv FOLDER` finds it in an unpacked archive. `install_python` creates the folder
-# `$build`, installs a private Python there and sets `p` to its program. `uv CODE WORDS` runs uv; if uv fails, the
-# script fails with CODE and the part of uv's output that names the cause. `own` runs any command in the same way. uv
-# uses no other files, caches or Pythons on this Mac. uv reference: `uv python install` and the environment variables.
+# Runs uv as the ranks' account. `find_uv FOLDER` finds uv in an unpacked archive. `install_python` creates the `$build`
+# folder, installs a private Python there, and sets `p` to the path of the Python program. `uv CODE ARGS` runs uv; if uv
+# fails, the script fails with CODE and prints the part of uv's output that names the cause. `own` runs any command in
+# the same way. uv uses no other configuration, cache or Python on this Mac. uv reference: `uv python install` and the
+# environment variables.
 #
 # Uses ../../../node/shell/as-account.sh
-# Needs python: Python's version
+# Needs python: the Python version
 # Needs index: the URL of the package index; empty for PyPI
-# Needs pythons: the URL of Python's releases; empty for the releases on GitHub
-# Prints: uv's output if it fails; fails with no-uv, python
+# Needs pythons: the URL of the Python releases; empty for those on GitHub
+# Prints: uv's output if uv fails; fails with no-uv, python
 own() {
   as_account UV_NO_CONFIG=1 UV_MANAGED_PYTHON=1 UV_NO_CACHE=1 UV_NO_PROGRESS=1 UV_PYTHON_INSTALL_DIR="$build/python" \
     ${index:+"UV_DEFAULT_INDEX=$index"} ${pythons:+"UV_PYTHON_INSTALL_MIRROR=$pythons"} "$@"
@@ -18,8 +19,8 @@ uv() {
   o=$(own "$u" "$@" 2>&1) && return
   x=$?
   printf '%s\n' "$o"
-  # uv explains a missing solution in several lines, from Because to the end, and a failed build up to an empty line.
-  # After that line, Python reports the build program's error.
+  # If there is no solution, uv explains the reason on several lines, from `Because` to the end of the output. After a
+  # failed build, the explanation ends at an empty line, below which Python reports the build program's error.
   o=$(printf '%s\n' "$o" | "$R/usr/bin/awk" '/Failed to build / { b = f = 1 } /Because / { b = 1 } f && !NF { b = 0 }
     b { $1 = $1; t = t s $0; s = " " } f && !b && /^ *[A-Za-z.]*Error: / { e = $0 }
     !k && /error|Caused by|hash/ { k = $0 }
@@ -36,7 +37,8 @@ find_uv() {
 install_python() {
   build_folder
   uv python python install --no-bin "$python"
-  # Links to the newest of several versions contain the path of the folder that they were created in.
+  # Removes uv's links to the newest of several Python versions, because these links contain the path of the folder in
+  # which they were created.
   own "$R/usr/bin/find" "$build/python" -maxdepth 1 -type l -delete || failed python 'the links of Python could not be removed'
   p=''
   for x in "$build/python"/*/bin/python3.*; do

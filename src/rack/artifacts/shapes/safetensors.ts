@@ -103,9 +103,7 @@ const mostHeaderBytes = 64 * 2 ** 20;
 /** More tensors than any model has: 128 layers with 512 separate experts each have 600,000. */
 export const mostTensors = 1_000_000;
 
-/**
- * The result for a header that ends at `end`: read more, unless that is past the end of the file or above the limit.
- */
+/** What follows a header that ends at `end`: more to read, unless `end` is past the file or the limit. */
 export function needsUntil(
   end: number,
   fileBytes: number,
@@ -147,10 +145,7 @@ const besideLanguage = /vision|visual|image|audio|speech|projector|(?:^|\.)mtp\.
 
 const layerName = /(?:^|\.)(?:layers|h|blocks|blk)\.(\d{1,4})\./;
 
-/**
- * Tensors that remain whole on every rank under tensor sharding: norms, expert routers, and the projections into MLA's
- * latent vector.
- */
+/** Tensors that stay whole under tensor sharding: norms, expert routers, and projections into MLA's latent vector. */
 const wholeInLayer =
   /norm|\.gate\.|router|shared_expert_gate|ffn_gate_inp|q_a_proj|kv_a_proj|attn_q_a|attn_kv_a|indexer/;
 

@@ -1,17 +1,18 @@
-# Clones a model's files into staging, from other software's folder or from the model's published folder if that has
-# changed, and compares each clone. cp(1) of macOS: -c clones, which takes neither time nor space, and copies if the
-# file system cannot clone. The folder is only read. A file that differs, or whose link leads out of the folder, is left
-# out and reported in the job's file `note`; the model's own source then provides it. The job fails if a process has one
-# of the folder's files open for writing, or if a file changes meanwhile. lsof(8): -F prints one field per line: p PID,
-# c command, a access, n name; access w and u mean writing. Since huggingface_hub 1.32 (huggingface_hub#4498), large
-# files are in the folder `blobs` next to the repositories, and links to that folder are allowed. Downloads are written
-# elsewhere.
+# Clones a model's files into staging and checks each clone. The files come from the folder of other software, or from
+# the model's published folder if that folder has changed. cp(1) of macOS: -c clones a file, which takes neither time
+# nor space, or copies it if the file system does not support clones. The script only reads the source folder. A file
+# that differs, or that is a link to a file outside the folder, is skipped and reported in the job's `note` file; the
+# file then comes from the model's own source. The job fails if a process has one of the folder's files open for
+# writing, or if a file changes in the meantime. lsof(8): -F prints one field per line: p PID, c command, a access, n
+# name; access w or u means writing. Since huggingface_hub 1.32 (huggingface_hub#4498), large files are stored in a
+# `blobs` folder next to the repositories, so links into that folder are allowed. huggingface_hub first writes downloads
+# to a different folder.
 #
 # Uses ../trees/staged-files.sh
-# Needs folder: the folder with the files
-# Needs fence: the folder that no link may lead out of
-# Needs shared: not empty if other models have files in the same folder that may be written meanwhile
-# Words: each file's path, sha256, size and name in the folder
+# Needs folder: the folder that contains the files
+# Needs fence: the folder that links must not point outside of
+# Needs shared: not empty if the same folder also contains files of other models, which may be written in the meantime
+# Arguments: each file's path, sha256, size and name in the folder
 # Prints: nothing; fails with adopt-gone, adopt-writing, adopt-changed, copy
 opened() {
   if [ -z "$shared" ]; then

@@ -1,19 +1,19 @@
-# Fetches every file of a model into staging.
+# Fetches all files of a model into staging.
 #
 # Files in a folder on this node are cloned, which takes neither time nor space if the file system supports clones.
-# cp(1) of macOS: -c clones, and copies if it cannot.
+# cp(1) of macOS: -c clones a file, or copies it if it cannot be cloned.
 #
-# If other Macs take part, this one serves what it has, and gets the files from them if `receives` is set. Without a
-# folder or a server, the other Macs are the only source.
+# If other Macs take part, this Mac serves the data that it has, and if `receives` is set, also receives files from the
+# other Macs. Without a folder or a server, the other Macs are the only source.
 #
 # Uses ../trees/staged-files.sh
 # Uses fetch-url.sh
 # Uses ../peers/receive-files.sh
-# Needs base: the URL that file names are added to; empty for a folder
-# Needs folder: the folder on this node with the files; empty for a server
-# Needs withheld: 1 if the server wants a token that this job does not have; empty otherwise
-# Needs receives: 1 to get the files from other Macs; empty for a Mac that only serves them
-# Words: each file's path, sha256, size and name at the source
+# Needs base: the base URL of the files; empty if the source is a folder
+# Needs folder: the folder on this node that contains the files; empty if the source is a server
+# Needs withheld: 1 if the server requires a token that this job does not have; otherwise empty
+# Needs receives: 1 to receive files from other Macs; empty for a Mac that only serves files
+# Arguments: each file's path, sha256, size and name at the source
 # Prints: nothing; fails with disk-full, fetch-failed, copy, wrong-size, wrong-digest, peer-failed, token-needed, no-peer
 copied() {
   [ -n "$folder" ] || failed no-peer "no other Mac has the right bytes of $2"
@@ -48,7 +48,7 @@ refuse_root "$account"
 [ -z "$withheld" ] || [ -n "$receives" ] || failed token-needed 'this Mac gets nothing from other Macs'
 [ -z "$base" ] || room
 [ -z "$plan" ] || start_peer "$t" "$published"
-# If no other Mac answers, the rest comes from the source.
+# If no other Mac responds, the rest comes from the source.
 [ -z "$receives" ] || {
   receive "$@" || [ -n "$base$folder" ] || failed no-peer 'no other Mac has the rest of the model'
   [ -z "$waits" ] || resumed

@@ -26,10 +26,7 @@ const fetches: { readonly [K in SourceKind]: Fetch<K> } = {
 export const fetchSteps: Fetch<SourceKind> = (work, bytes, use) =>
   (fetches[bytes.kind] as Fetch<SourceKind>)(work, bytes, use);
 
-/**
- * The steps from a model's source to the published model, which is used only after the node has verified every file.
- * What `copy` has is cloned first.
- */
+/** The steps from a source to the published model, whose files the node verifies first; clones what `copy` has. */
 export function modelSteps(
   work: TreeWork,
   wanted: DesiredModel,

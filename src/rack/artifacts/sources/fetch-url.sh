@@ -1,29 +1,32 @@
 # `file PATH DIGEST SIZE SOURCE` fetches one file into `$t`. The file's name ends in `.part` until its size and sha256
-# are right. A file with the wrong digest or size is fetched once more from the start. A file that was compared before
-# an interruption is not compared again. The calling script defines `got PART SOURCE`, which gets the bytes. `room`
-# fails if the disk is too small for the rest of `total`.
+# are right. A file with the wrong digest or size is fetched once more from the start. A file that was checked before an
+# interruption is not checked again. The calling script defines `got PART SOURCE SIZE`, which fetches the bytes. `room`
+# fails if the volume does not have enough free space for the rest of the `total` bytes.
 #
-# `fetched PART URL SIZE` gets the bytes from a server. The download resumes where a part ends; a server that cannot
-# resume sends the whole file again. If an account is named, curl runs as that account with access only to a pipe, and
-# root reads the received bytes only to store and compare them. curl(1): exits 33 and 36 mean that it cannot resume, 63
-# that the answer is too large, 1 that it may not use the protocol; -q ignores the account's settings; --proto-redir
-# limits redirects. The token is in no argument, environment variable or file: curl reads its configuration from
-# standard input, and sends the header to no other host.
+# `fetched PART URL SIZE` downloads the bytes from a server. The download resumes at the end of a partial file; a server
+# that does not support resuming sends the whole file again. If `account` is set, curl runs as that account and can
+# write only to a pipe; root only stores and checks the received bytes. curl(1): exit codes 33 and 36 mean that curl
+# cannot resume, 63 that the response is too large, 1 that the protocol is not allowed; -q ignores the account's curl
+# configuration; --proto-redir limits the protocols of redirects. The token never appears in an argument, environment
+# variable or file: curl reads the header that contains it from standard input, and does not send this header to other
+# hosts.
 #
-# Every file's size is known beforehand. head(1) stores at most one byte more than is missing, so that a server cannot
-# fill the disk. curl itself refuses an announced length that is larger than the file; some KiB more are allowed,
-# because older versions also apply the limit to redirects' bodies.
+# Every file's size is known in advance. head(1) stores at most one byte more than is missing, so a server cannot fill
+# the disk. curl itself rejects a response whose announced length exceeds the file's size by more than 64 KiB. This
+# tolerance is needed because older versions of curl also apply the limit to the bodies of redirects.
 #
-# A server that sends less than 1 KiB per second for a minute, or sends three answers with less than 64 KiB in total,
-# counts as failed.
+# An attempt fails if the server sends less than 1 KiB per second for a minute. The download fails after three attempts
+# that received less than 64 KiB in total.
 #
-# After each response, curl prints its status, the number of redirects and the `RateLimit` header (curl 7.84 and later).
-# 401, 403 and 404 from the server itself are final. 403 after a redirect means that a signed URL has expired, so the
-# server is asked again. After 429, the script waits as long as the header asks (`t=52` means 52 seconds), but at most
-# half an hour in total per file.
+# After each response, curl prints the response's status, the number of redirects and the `RateLimit` header (curl 7.84
+# and later). A 401, 403 or 404 response from the server itself is final. A 403 response after a redirect means that a
+# signed URL has expired, so the script sends the request to the server again. After a 429 response, the script waits
+# for as long as the header specifies (`t=52` means 52 seconds), but at most five minutes at a time and half an hour in
+# total per file.
 #
-# Outside the job's hours, nothing is requested. A download stops when the hours end and resumes when they begin again.
-# Each curl runs for at most an hour, because the clock may be changed meanwhile.
+# Outside the job's download hours, the script sends no requests. A download stops when these hours end and resumes when
+# they begin again. During the hours, each curl process runs for at most one hour, because the clock may be changed in
+# the meantime.
 #
 # Uses ../trees/staged-files.sh
 # Uses ../../../node/shell/refuse-root.sh
@@ -31,7 +34,7 @@
 # Needs account: the account that runs curl and must not be able to become root; empty for root
 # Needs protocols: the protocols that curl may use
 # Needs volume: the staging folder's volume
-# Needs receives: 1 if other files came from other Macs and are not counted as kept
+# Needs receives: 1 if other files came from other Macs, which are not counted as kept
 # Needs rate: the maximum number of bytes per second; empty for no limit
 # Needs secret: 1 if the first line of standard input is a token for the server
 # Prints: nothing; fails with disk-full, fetch-failed, fetch-refused, wrong-size, wrong-digest
@@ -64,7 +67,7 @@ fetched() {
   k=0 b=0 pauses=0
   while :; do
     size "$1"
-    # New bytes show that the server works, so the count of attempts starts again.
+    # New bytes show that the server works, so the attempt counter is reset.
     if came; then k=0 b=$n; fi
     ! await_hours || k=0
     x=$({ {
@@ -127,11 +130,11 @@ file() {
     had=$n
     kept=$((kept + had))
     activity receiving
-    # Files of 16 MiB or more show their progress while they arrive.
+    # Progress is reported during the download of files of 16 MiB or more.
     [ "$3" -lt 16777216 ] || watch "$g"
     [ "$n" -eq "$3" ] || got "$g" "$4" "$3"
     [ "$3" -lt 16777216 ] || unwatch
-    # The account may still be writing to a file that it has open, so only root's copy is compared and published.
+    # The account may still be writing to a file that it has open, so only root's copy is checked and published.
     if [ -n "$account" ]; then
       must copy "$R/bin/cp" -c "$g" "$g.own"
       must mv "$R/bin/mv" -f "$g.own" "$g"

@@ -1,10 +1,10 @@
-# Lists a folder's files in the job's file `list`. Each line contains a file's SHA-256, state and path; the state
-# consists of its device, inode, size, last write time and last change time. A file whose state is in an earlier run's
-# list is not read again. Names that begin with a dot are left out; links to files are followed. Reading begins two
-# seconds after the states are noted, so that every later write changes a state.
+# Lists a folder's files in the job's `list` file. Each line contains a file's SHA-256, state and path; the state
+# consists of the device, inode, size, modification time and change time. A file is not read again if its state is
+# already in the list from an earlier run. Names that begin with a dot are skipped; links to files are followed. The
+# script reads the files only two seconds after it has recorded their states, so every later write changes a state.
 #
 # Uses ../../../node/shell/sha256.sh
-# Needs folder: the folder
+# Needs folder: the folder to list
 # Needs most: the maximum number of files
 # Prints: nothing; fails with no-source, being-written, not-a-file, odd-name, too-many-files, find, shasum
 states() {

@@ -1,10 +1,11 @@
-# Compares every staged file that the controller has sent, at a time when only root can change the file. Wrong files are
-# deleted, so that they are sent again; the others are kept. If other Macs take part, this one serves the files to them.
+# Verifies every staged file that the controller has sent, while only root can change the file. Wrong files are deleted,
+# so the controller sends them again; correct files are kept. If other Macs take part, this Mac serves the files to
+# them.
 #
 # Uses ../peers/arriving-files.sh
 # Uses ../trees/staged-files.sh
-# Words: each file's path, sha256 and size
-# Prints: nothing; fails with not-arriving, and with wrong-digest and the first wrong file
+# Arguments: each file's path, sha256 and size
+# Prints: nothing; fails with not-arriving, or with wrong-digest and the name of the first wrong file
 w=''
 while [ "$#" -gt 0 ]; do
   if ischecked "$1" "$2" "$3"; then

@@ -1,11 +1,11 @@
 # Removes staging folders and job folders that are no longer needed, together with uv's unfinished builds for these
-# staging folders. A running job keeps its own folder and the tree that it works on. A staging folder is renamed before
-# its files are deleted. Once no job exchanges a model, other Macs can no longer log in for it.
+# staging folders. A running job's folder and the staging folder of its tree are kept. A staging folder is renamed
+# before its files are deleted. Once no job exchanges a model, other Macs lose their ssh access for this exchange.
 #
 # Uses ../../../node/shell/job-folders.sh
 # Uses ../peers/exchange-keys.sh
-# Needs opt: the folder with all runtimes and models
-# Words: names of staging folders, and job keys
+# Needs opt: the folder that contains all runtimes and models
+# Arguments: the names of staging folders and the keys of jobs
 # Prints: @changed or @unchanged
 stagings=$opt/staging
 y=''

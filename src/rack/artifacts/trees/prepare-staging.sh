@@ -1,10 +1,10 @@
 # Creates a tree's staging folder, which the SSH user can write to. Existing contents are kept. A verified tree remains
-# unchanged, and the user cannot change it. An older version's mark is removed: the tree's bytes may have been lost in a
-# power failure, so the job verifies the tree once more.
+# unchanged, and the SSH user cannot change it. A verification mark from an older version of meshwright is removed: the
+# tree's bytes may have been lost in a power failure, so the job verifies the tree again.
 #
 # Needs staging: the tree's staging folder
 # Needs digest: the tree's digest
-# Needs user: the folder's owner; empty for the user who called sudo
+# Needs user: the folder's owner; empty for the user who ran sudo
 # Prints: @changed or @unchanged
 if [ -e "$staging/verified" ] && [ -d "$staging/tree" ]; then
   IFS= read -r x <"$staging/verified"

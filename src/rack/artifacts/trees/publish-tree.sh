@@ -1,7 +1,7 @@
-# Publishes a staged tree with a single rename, so that it appears whole or not at all. Only a tree that a job has
-# verified is published, and all its files are flushed before the seal is written. An intact published tree is kept. A
-# changed tree is moved away first; its files are deleted after the new tree is in place. The tree's staging files and
-# jobs are also removed.
+# Publishes a staged tree with a single rename, so the tree appears either complete or not at all. Only a tree that a
+# job has verified is published, and all of its files are flushed to disk before the seal is written. A published tree
+# that is still intact is kept. A published tree that has changed is moved away first, and its files are deleted after
+# the new tree is in place. The tree's staging folder and job folders are also removed.
 #
 # Uses sealed-tree.sh
 # Uses ../peers/exchange-keys.sh
@@ -10,8 +10,9 @@
 # Needs staging: the tree's staging folder
 # Needs published: the tree's final folder
 # Needs digest: the tree's digest
-# Needs is_model: 1 if the seal records the total size of all files; a runtime's seal lists its packages instead
-# Words: the keys of the jobs that made it
+# Needs is_model: 1 for a model, whose seal records the total size of all files; a runtime's seal lists the packages
+# instead
+# Arguments: the keys of the jobs that made the tree
 # Prints: @changed or @unchanged; fails with not-verified, read, not-intact
 stagings=${staging%/*}
 tidy() {
@@ -29,7 +30,7 @@ if [ "${x% flushed}" != "$digest" ] || [ ! -d "$staging/tree" ]; then
   failed not-verified 'the staged tree has not been verified'
 fi
 "$R/bin/rm" -rf "$stagings/.replaced"-* "$stagings/.removed"-*
-# A job that an older version started and that has just ended did not flush its tree.
+# A job that an older version of meshwright started did not flush its tree.
 [ "$x" != "$digest" ] || flush_tree "$staging/tree"
 y=''
 if [ -e "$staging/libraries" ]; then

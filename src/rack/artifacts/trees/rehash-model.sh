@@ -1,13 +1,13 @@
-# Hashes every file of a published model. Files that were compared before an interruption and not changed since are not
-# read again. If a file is wrong, the seal is replaced with a seal that matches no tree and lists the wrong files, so
-# that the model counts as changed and the next apply replaces it.
+# Hashes every file of a published model. Files that were hashed before an interruption and have not changed since then
+# are not read again. If a file is wrong, the seal is replaced with a seal that matches no tree and lists the wrong
+# files, so the model counts as changed and the next `apply` replaces the model.
 #
 # Uses ../../../node/shell/flush.sh
 # Uses ../../../node/shell/sha256.sh
 # Needs published: the published model's folder
-# Needs seal: the seal's name
+# Needs seal: the file name of the seal
 # Needs total: the total size of all files in bytes
-# Words: each file's path, sha256 and size
+# Arguments: each file's path, sha256 and size
 # Prints: nothing; fails with not-published, shasum, wrong-files
 if [ ! -d "$published" ] || [ -h "$published" ]; then failed not-published 'the model is not published'; fi
 must mkdir "$R/bin/mkdir" -p "$d/compared"

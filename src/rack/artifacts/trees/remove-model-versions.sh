@@ -1,11 +1,12 @@
-# Deletes versions of a model, each given by the digits in its folder's name. The seal is deleted first, so that after
-# an interruption the rest of a version does not count as intact and the next run deletes it. A version is kept if a
-# process has its path in its arguments. Everything outside the models' folder is also kept: links are never followed.
+# Deletes versions of a model, each identified by the digits that its folder is named after. The seal is deleted first,
+# so if the deletion is interrupted, the remains of the version do not count as intact, and the next run deletes them.
+# If the path of a version appears in the command line of a process, the version is kept and the script fails. Nothing
+# outside the models' folder is deleted, because links are never followed.
 #
-# Needs models: the folder with all models
-# Needs versions: the folder with all versions of the model
-# Needs seal: the seal's name
-# Words: the folders' names
+# Needs models: the folder that contains all models
+# Needs versions: the folder that contains all versions of the model
+# Needs seal: the file name of the seal
+# Arguments: the folder names
 # Prints: @changed or @unchanged; fails with odd-link, ps, in-use
 y=''
 for k in "$models" "$versions"; do

@@ -1,9 +1,9 @@
-# Deletes versions of a runtime, each given by the digits in its folder's name, but never the current one. A version is
-# renamed before its files are deleted.
+# Deletes versions of a runtime, each identified by the digits that its folder is named after, but never the current
+# version. A version's folder is renamed before its files are deleted.
 #
-# Needs versions: the folder with all versions of the runtime
-# Needs opt: the folder with all runtimes and models
-# Words: the folders' names
+# Needs versions: the folder that contains all versions of the runtime
+# Needs opt: the folder that contains all runtimes and models
+# Arguments: the folder names
 # Prints: @changed or @unchanged; fails with current-version
 y='' c=''
 [ ! -h "$versions/current" ] || c=$("$R/usr/bin/readlink" "$versions/current")

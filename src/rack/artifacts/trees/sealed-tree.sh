@@ -1,7 +1,7 @@
-# `count FOLDER` sets `n` to the number of a tree's entries that are not folders. `intact FOLDER DIGEST` checks a tree
-# against its seal: the same digest, the same number of entries, and none changed after the seal was written. `seal
-# FOLDER DIGEST LINES` writes the seal after all other changes to the tree's files. Renaming the whole tree changes only
-# the parent folder.
+# `count FOLDER` sets `n` to the number of entries in a tree that are not folders. `intact FOLDER DIGEST` tests whether
+# a tree matches its seal: the digest and the number of entries are the same, and no entry has changed since the seal
+# was written. `seal FOLDER DIGEST LINES` writes the seal, which must be the last change to the tree's files. The whole
+# tree can still be renamed, because a rename changes only the parent folder.
 #
 # Prints: nothing
 count() {

@@ -1,9 +1,10 @@
-# For jobs that compare files; creates the folders that they need. `ischecked PATH DIGEST SIZE` tests whether a file was
-# compared before and not written to since. `mark PATH DIGEST` flushes a file before it records the comparison, because
-# this mark must not outlive the bytes in a power failure; `checked PATH DIGEST SIZE` also counts the file's bytes.
-# Marks from older versions are empty and do not count. `listed` writes the list of files that passed, which is
-# published with them. `compare FILE DIGEST SIZE` compares a file; `size FILE` sets `n` to its size, or to 0 if it is
-# missing. `only` removes everything that is not listed: remains of an earlier attempt, and links.
+# Defines functions for jobs that check files, and creates the folders that these jobs need. `ischecked PATH DIGEST
+# SIZE` tests whether a file has passed a check and has not been written to since. `mark PATH DIGEST` flushes a file and
+# then marks it as checked, because a mark must not survive a power failure in which the file's bytes are lost; `checked
+# PATH DIGEST SIZE` also counts the file's bytes. Marks from older versions of meshwright are empty and do not count.
+# `listed` writes the list of the files that passed, which is published with these files. `compare FILE DIGEST SIZE`
+# checks a file; `size FILE` sets `n` to the file's size, or to 0 if the file is missing. `only` removes all files and
+# links that are not in `paths`, such as leftovers from an earlier attempt.
 #
 # Uses staged-tree.sh
 # Uses ../../../node/shell/sha256.sh

@@ -1,9 +1,9 @@
-# `owned FOLDER` gives a folder to root and checks the result: on a volume that ignores owners, chown succeeds without
-# changing anything, and the account could still write to the files that are compared next. The expected owner is the
-# owner of the job's script: root, or in a rehearsal the only account. `whole` completes a tree: everything in it
-# belongs to root, every account can read it, no program in it runs as a different account, and it survives a power
-# loss. `whole` then marks the tree as compared and flushed, which `publish-tree` requires. find(1): -user also takes a
-# number.
+# `owned FOLDER` makes root the owner of a folder and its contents, and checks the result: on a volume that ignores
+# owners, chown succeeds without changing anything, and the account could still write to the files that are checked
+# next. The expected owner is the owner of the job's script: root, or in a rehearsal, the only account. `whole`
+# completes a tree: it makes root the owner of the tree, lets every account read the tree, removes set-ID bits, and
+# flushes the tree to disk. `whole` then marks the tree as verified and flushed, as `publish-tree` requires. find(1):
+# -user also accepts a numeric user ID.
 #
 # Uses ../../../node/shell/flush.sh
 # Needs staging: the tree's staging folder

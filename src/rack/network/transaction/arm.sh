@@ -1,18 +1,19 @@
 # `arm FOLDER` installs the daemon that rolls back a network change, makes FOLDER the pending transaction, waits until
-# the keeper is idle, starts the daemon (its time limit begins then), and waits until it runs. If any of this fails,
-# nothing is pending. `disarm` removes the daemon. Only the process that claimed the transaction may call `disarm`,
-# because the daemon may have claimed the transaction first. `unarm` abandons a transaction that changed nothing.
-# `plist` prints the daemon's property list, with the script's root prefix. `drop_outdated` deletes the keeper's data if
-# the change in `$rb/confirmed` made it outdated; only the process that won the rename may decide that. Until the data
-# is deleted, the mark stops the keeper. If a run dies here, the next change or the keeper itself deletes the data.
+# the keeper is idle, starts the daemon (whose timeout begins then), and waits until the daemon is running. If any of
+# these steps fails, no transaction is pending. `disarm` removes the daemon. Only the process that claimed the
+# transaction may call `disarm`, because the daemon may have claimed the transaction first. `unarm` abandons a
+# transaction that changed nothing. `plist` prints the daemon's property list, in which paths have the script's root
+# prefix. `drop_outdated` deletes the keeper's data if the change in `$rb/confirmed` made it outdated; only the process
+# that won the rename may decide that. Until the data is deleted, the `$outdated_mark` file stops the keeper. If a run
+# dies before the deletion, the next change or the keeper itself deletes the data.
 #
 # Uses transaction.sh
 # Uses quiet.sh
-# Needs roll: the daemon's text
+# Needs roll: the text of the daemon's script
 # Needs transaction_plist: the path of the daemon's property list, which exists only while a change waits for its
 # confirmation
 # Needs keeper_data: the keeper's data file
-# Needs outdated_mark: the mark in the confirmed change that this data is outdated
+# Needs outdated_mark: the file in the confirmed change that marks this data as outdated
 # Prints: nothing; fails with not-armed, transaction-pending, launchctl
 tag() {
   printf '<%s>%s<\057%s>' "$1" "$2" "$1"

@@ -1,14 +1,14 @@
-# The first half of a transaction: saves the network, arms the rollback, and only then changes the network. A failed change
-# is rolled back immediately, unless its script exits with 3 to keep the other changes. If nothing had to change, the
-# rollback is disarmed. Otherwise it stays armed, and the node waits for the second half.
+# In the first half of a transaction, saves the network settings, arms the rollback, and only then changes the network.
+# A failed change is rolled back immediately, unless its script exits with 3 to keep the other changes. If nothing had
+# to be changed, the rollback is disarmed. Otherwise, the rollback stays armed, and the node waits for the second half.
 #
-# It needs these functions: `save` saves the old settings in the folder `$q`, `part` writes marks for the keeper there,
-# `change` changes the network, and `putback` restores the saved settings.
+# The caller defines these functions: `save` saves the old settings in the `$q` folder, `part` writes marks for the
+# keeper to that folder, `change` changes the network, and `putback` restores the saved settings.
 #
 # Uses arm.sh
 # Uses ../../../node/shell/network-setup.sh
 # Needs restore: the script that restores the saved settings
-# Needs known: the lines of the transaction's file `about` that the run knows
+# Needs known: the lines of the transaction's `about` file that the run already knows
 # Prints: the change's output; fails with transaction-pending
 if [ -e "$rb/pending" ] || [ -e "$rb/rolling" ]; then
   failed transaction-pending 'a previous network change must be settled first'

@@ -1,7 +1,7 @@
-# The second half of a transaction: confirms a network change over a new connection, unless the node has already rolled it
-# back. It may be sent again, because a confirmed change stays confirmed. It fails with `rolled-back` if the node restored
-# the old settings, and with `no-transaction` if the first half never changed anything. The function `putback` restores
-# the saved settings.
+# In the second half of a transaction, confirms a network change over a new connection, unless the node has already
+# rolled the change back. The script can be sent again, because a confirmed change stays confirmed. The script fails
+# with `rolled-back` if the node restored the old settings, and with `no-transaction` if the first half never changed
+# anything. The caller defines `putback`, which restores the saved settings.
 #
 # Uses arm.sh
 # Needs transaction: the change's run, token and step, separated by spaces

@@ -1,6 +1,6 @@
-# `quiet` waits until no keeper round is running; a later round finds the pending change. It checks ten times per
-# second, because a round takes one or two seconds. It kills a round that hangs. It fails if a round is still running,
-# or if launchd does not answer.
+# `quiet` waits until no keeper round is running; later rounds find the pending change. It checks ten times per second,
+# because a round takes one or two seconds. It kills a round that hangs, and fails if a round is still running after six
+# seconds or if launchd does not respond.
 #
 # Uses ../../../node/shell/service.sh
 # Needs keeper_label: the label of the keeper service

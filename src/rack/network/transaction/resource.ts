@@ -26,10 +26,7 @@ interface Touching {
   readonly touched: (fleet: DesiredFleet, target: ObservedTarget, changed: readonly Property[]) => readonly string[];
 }
 
-/**
- * True if one of these interfaces carries the connection, according to sshd or to the address in the file. With a jump
- * host or a tunnel, sshd may not see that address.
- */
+/** True if an interface carries the connection, by sshd's or the file's address. A jump host hides it from sshd. */
 function isReachedBy({ desired: { host }, facts }: ObservedTarget, names: readonly string[]): boolean {
   const touched = (readValue(facts, interfacesFact) ?? []).filter(({ name }) => names.includes(name));
   return touched.some(

@@ -1,7 +1,7 @@
-# Settles a network change whose run is gone. No run confirmed that the node is reachable with the change, so it is
-# rolled back now, before its time expires. Waits for a script that is still changing the network and for a process that
-# is already rolling back, checking four times per second. Repeats an interrupted rollback. The function `putback`
-# restores the saved settings.
+# Settles a network change whose run is gone. No run confirmed that the node is reachable with the change, so the change
+# is rolled back now, before its timeout expires. Waits for a script that is still changing the network, or for a
+# process that is already rolling the change back; checks four times per second. Repeats an interrupted rollback. The
+# caller defines `putback`, which restores the saved settings.
 #
 # Uses arm.sh
 # Needs run: the run that made the change
@@ -18,7 +18,7 @@ while ismeant "$rb/pending" || ismeant "$rb/rolling"; do
   elif ismeant "$rb/rolling"; then
     dead=$((dead + 1))
     ! isalive "$ap" || dead=0
-    # A process that has just claimed the transaction may not have written its process ID yet.
+    # A process that has just claimed the transaction might not have written its process ID yet.
     if [ "$dead" -gt 4 ]; then
       putback
       disarm

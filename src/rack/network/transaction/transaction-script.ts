@@ -170,10 +170,7 @@ function addressLines(device: string): string {
 /** The number of attempts, because macOS may be starting or still be busy with the change. */
 const rounds = 5;
 
-/**
- * The script in the folder of a transaction that restores the settings saved there, with `R` in its environment. It may
- * run repeatedly, and exits with 1 if not everything is restored.
- */
+/** The script in a transaction's folder that restores its settings. Exits with 1 if not all are restored. */
 export const restoreText = (touched: TouchedNetwork): string => `{
 w=\${0%/*}
 ${observeFunctions}

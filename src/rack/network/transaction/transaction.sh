@@ -1,12 +1,13 @@
-# While a network change waits for its confirmation, it is stored in the folder `pending` in `$rb`. To end the change, a
-# process renames this folder, because only one process's rename can succeed: to `confirmed` if the run connected again,
-# to `rolling` while the saved settings are restored, and to `rolled` afterwards.
+# While a network change waits for its confirmation, it is stored in the `pending` folder in `$rb`. A process claims the
+# change by renaming this folder, because the rename can succeed for only one process. The new name is `confirmed` if
+# the run has connected again, `rolling` while the saved settings are being restored, and `rolled` afterward.
 #
-# `about FOLDER` reads a transaction: `ar` run, `at` token, `as` step, `ab` boot session, `ap` the process that works on
-# it, `aw` its words for the history. `claim FROM TO` renames a folder and succeeds for only one process. `ischanging`
-# tests whether the script that changes the network is still running. This text is part of a program stored on nodes.
+# `about FOLDER` reads a transaction: it sets `ar` to the run, `at` to the token, `as` to the step, `ab` to the boot
+# session, `ap` to the ID of the process that works on the transaction, and `aw` to the text for the history. `claim
+# FROM TO` renames a folder and succeeds for only one process. `ischanging` tests whether the script that changes the
+# network is still running. This script is also part of a program that is stored on nodes.
 #
-# Needs rb: the folder for network changes
+# Needs rb: the folder that contains network changes
 # Prints: nothing
 about() {
   ar='' at='' as='' ab='' ap='' aw='' an=''

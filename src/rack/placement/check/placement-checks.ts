@@ -26,7 +26,7 @@ import type { FleetObservation } from '../../examination.ts';
 import { readValue } from '../../fact.ts';
 import { restartedNodes, returningPlacements } from '../../goal.ts';
 import { hardwareFact } from '../../identity/fact.ts';
-import { macosVersionFact } from '../../macos/fact.ts';
+import { macosVersionFact, versionText } from '../../macos/fact.ts';
 import { wiredLimitFact } from '../../memory/fact.ts';
 import { readLimit } from '../../rdma/launch-budget-reading.ts';
 import { type Blocker, blocker, judgeProperty, type View, viewWith } from '../../resource.ts';
@@ -71,10 +71,7 @@ export const fleetMemory = (fleet: DesiredFleet, observation?: FleetObservation)
 
 const isError = ({ severity }: PlacementFinding): boolean => severity === 'error';
 
-/**
- * All reasons against starting a placement, from memory and its driver's checks. Nodes without facts are checked only
- * against the file.
- */
+/** All reasons against a start, from memory and the driver's checks. Nodes without facts are checked from the file. */
 export function checkPlacement(
   placement: DesiredPlacement,
   fleet: DesiredFleet,
@@ -129,10 +126,7 @@ function isReportedAlready(
   return findings.some((one) => isSame(one) && nodes.some((node) => subjectNodes(one.subject).includes(node)));
 }
 
-/**
- * Reasons against starting a placement next to all others: first with the others as the file describes them, then with
- * those that keep running although the file differs.
- */
+/** Reasons against a start next to all others: as in the file, then as they keep running. */
 function besideOthers(placement: DesiredPlacement, view: View, factsOf: FactsOf): readonly PlacementFinding[] {
   const findings = checkPlacement(placement, view.desired, factsOf);
   if (findings.some(isError)) return findings;
@@ -162,17 +156,12 @@ function checkedCases(view: View) {
     });
 }
 
-/**
- * Reasons against starting again the placements that this plan stops. For a Mac that restarts, only the file counts,
- * because the Mac's facts are outdated after the restart.
- */
+/** Reasons against restarting what this plan stops. On a Mac that restarts, only the file counts: facts expire. */
 function returningCases(view: View) {
   const isBack = ({ name }: DesiredPlacement): boolean => returningPlacements(view.goal).includes(name);
   const served = (one: DesiredPlacement): DesiredPlacement => ({ ...one, state: 'serving' });
-  const desired = {
-    ...view.desired,
-    placements: view.desired.placements.map((one) => (isBack(one) ? served(one) : one)),
-  };
+  const placements = view.desired.placements.map((one) => (isBack(one) ? served(one) : one));
+  const desired = { ...view.desired, placements };
   const factsOf: FactsOf = (node) =>
     restartedNodes(view.goal).includes(node) ? undefined : view.observation.nodes[node]?.facts;
   return placementCases(view)
@@ -219,10 +208,7 @@ function tensorFindings(
   ];
 }
 
-/**
- * Reports a start that needs more of an RDMA device than one boot session of a node offers: then no restart helps.
- * Unknown limits block nothing.
- */
+/** Reports a start that needs more of an RDMA device than a boot session offers. Unknown limits block nothing. */
 export function queuePairFindings(
   placement: DesiredPlacement,
   fleet: DesiredFleet,
@@ -251,14 +237,11 @@ interface Seen {
 function seenOn({ node, facts }: NodeObservation): readonly Seen[] {
   const macos = readValue(facts, macosVersionFact);
   if (macos === undefined) return [];
-  const { version, extra, build } = macos;
   const model = readValue(facts, hardwareFact)?.model;
-  return [{ node, version: extra === undefined ? version : `${version} ${extra}`, build, model }];
+  return [{ node, version: versionText(macos), build: macos.build, model }];
 }
 
-/**
- * Some builds of a macOS version exist only for some Mac models, so builds are compared only between Macs of one model.
- */
+/** Some builds of a macOS version exist only for some models, so only Macs of one model are compared. */
 const areOdd = (a: Seen, b: Seen): boolean =>
   a.version !== b.version || (a.build !== b.build && a.model !== undefined && a.model === b.model);
 
@@ -291,10 +274,7 @@ function heldReceptacles(
     .toSorted((a, b) => a - b);
 }
 
-/**
- * Nodes whose receptacles have no address for their ranks because the file keeps their bridge. Where RDMA is needed,
- * the RDMA checks report the same bridge.
- */
+/** Nodes without addresses for their ranks, because the file keeps their bridge. RDMA checks report it themselves. */
 export function bridgedLinks(
   placement: DesiredPlacement,
   fleet: DesiredFleet,
@@ -321,10 +301,7 @@ export function bridgedLinks(
   ];
 }
 
-/**
- * Reports a placement that does not fit into its nodes' memory next to all others that serve there, and the variant of
- * it that would fit. Also reports if this is unknown.
- */
+/** Reports a placement that does not fit next to all that serve there, with the variant that would, or unknown. */
 function memoryFindings(
   placement: DesiredPlacement,
   fleet: DesiredFleet,
@@ -361,25 +338,21 @@ const unknownMemory = (why: string): PlacementFinding => ({
   detail: `Its memory could not be checked: ${why}.`,
 });
 
+const verdictFindings = {
+  'does-not-fit': { code: 'placement/does-not-fit', severity: 'error' },
+  degraded: { code: 'placement/degraded', severity: 'warning' },
+  'near-degraded': { code: 'placement/near-degraded', severity: 'notice' },
+} as const;
+
 function findingOf(
   { allow = [] }: DesiredPlacement,
   verdict: Exclude<FitVerdict, 'fits'>,
   detail: string,
   hint: Prose | undefined,
 ): PlacementFinding {
-  const words = { detail, ...given({ hint }) };
-  switch (verdict) {
-    case 'does-not-fit':
-      return { code: 'placement/does-not-fit', severity: 'error', ...words };
-    case 'degraded':
-      return { code: 'placement/degraded', severity: 'warning', ...words };
-    case 'near-degraded':
-      return { code: 'placement/near-degraded', severity: 'notice', ...words };
-    case 'tight': {
-      const code = 'placement/tight';
-      return allow.includes('tight')
-        ? { code, severity: 'warning', detail, hint: hint ?? 'The file accepts this: allow: [tight].' }
-        : { code, severity: 'error', detail, hint: prose`${hint ?? ''} Or accept it: allow: [tight].` };
-    }
-  }
+  if (verdict !== 'tight') return { ...verdictFindings[verdict], detail, ...given({ hint }) };
+  const code = 'placement/tight';
+  return allow.includes('tight')
+    ? { code, severity: 'warning', detail, hint: hint ?? 'The file accepts this: allow: [tight].' }
+    : { code, severity: 'error', detail, hint: prose`${hint ?? ''} Or accept it: allow: [tight].` };
 }

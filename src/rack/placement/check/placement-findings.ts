@@ -55,10 +55,7 @@ const isAmong = (findings: readonly Diagnostic[], { name }: PlacementSurvey): bo
 const startable = (view: View, surveys: readonly PlacementSurvey[]): readonly PlacementSurvey[] =>
   surveys.filter(({ nodes }) => markedAmong(view, nodes).length === 0);
 
-/**
- * The `doctor` findings about placements whose last start failed, for a plan that starts them again. If no start has
- * failed, the plan itself is the first thing to try.
- */
+/** Findings about failed last starts, for a plan that starts again. If none failed, the plan is the thing to try. */
 export function startAdvice(view: View, surveys: readonly PlacementSurvey[]): readonly Diagnostic[] {
   const spent = budgetFindings(view);
   const failed = startable(view, surveys).filter(
@@ -173,10 +170,7 @@ const failureWords = ({ failure }: PlacementSurvey): string =>
     ? ''
     : ` First failure: ${failure.rank}. It logged "${escapeText(failure.line)}". ${failure.meaning}`;
 
-/**
- * True for a rank of a placement on its fallback, and for what a stop there leaves while the placement stays stopped:
- * neither is orphaned.
- */
+/** True for a rank on its placement's fallback, and for what a stop there leaves: neither is orphaned. */
 const isOfFallback = ({ placement, elsewhere }: PlacementCase, { node, seen }: OrphanedRank): boolean =>
   elsewhere !== undefined || (placement.state === 'stopped' && !seen.mayRun && everyNode(placement).includes(node));
 

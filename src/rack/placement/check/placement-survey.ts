@@ -201,10 +201,7 @@ export interface HeldMemory {
   readonly predicted?: { readonly weights: number; readonly cache: number };
 }
 
-/**
- * The model's memory per node in rank order, from the leader's log, which names a worker by its address on the cable to
- * the leader.
- */
+/** The model's memory per node in rank order, from the leader's log, which names workers by cable address. */
 export function heldMemory(
   {
     placement: { name, nodes },

@@ -176,10 +176,7 @@ function carriedNow({ desired, observation }: View, { index, ends }: Link): Meas
 interface Suspects {
   readonly links: readonly Link[];
   readonly nodes: readonly NodeName[];
-  /**
-   * Whether they were measured as dead, or a measurement may tell which of several cables is; `compilable` if this
-   * computer first has to compile the program for it.
-   */
+  /** Whether they are measured as dead, can be measured, or need a compiled program first. */
   readonly proof: 'measured' | 'measurable' | 'compilable' | 'none';
 }
 
@@ -233,10 +230,7 @@ function deadFinding(view: View, survey: PlacementSurvey, complaints: readonly C
 const wasUnreached = (view: View, survey: PlacementSurvey): boolean =>
   survey.failure?.isUnreached === true && startHistory(view, survey).hasExited;
 
-/**
- * True if its last start returned no token although its programs kept running. A program that exits on its own logs the
- * reason.
- */
+/** True if its last start gave no token while its programs ran on. A program that exits logs the reason. */
 function wasSilent(view: View, survey: PlacementSurvey): boolean {
   const history = startHistory(view, survey);
   return survey.state === 'stopped' && history.wasSilent && !history.hasExited;
@@ -304,10 +298,7 @@ export const rdmaSuspicions = (view: View, surveys: readonly PlacementSurvey[]):
     survey.transport === 'rdma' ? suspicionsOf(view, survey) : tcpSuspicionsOf(view, survey),
   );
 
-/**
- * Returns what the last start of a placement recorded in the current boot session, and what to try next. Unobserved
- * nodes add nothing.
- */
+/** What a placement's last start in this boot session recorded, and what to try next. Unobserved nodes add nothing. */
 export function startHistory(
   { observation }: View,
   { name, nodes }: { readonly name: string; readonly nodes: readonly NodeName[] },
@@ -380,10 +371,7 @@ function ladderHint(view: View, survey: PlacementSurvey, { nodes, proof, macs, b
 /** Failures that `apply`, a start or a restart of Macs can fix, tried in this order. */
 const byLadder: readonly FailureAction[] = ['apply', 'restart', 'reboot'];
 
-/**
- * A placement that was started with the file's settings needs only another start. Otherwise the default hint names
- * `apply`, until a start has failed.
- */
+/** A placement started with the file's settings needs another start. Else the hint is `apply`, unless one failed. */
 export function hintOf(survey: PlacementSurvey, view: View): Prose | undefined {
   const { name, nodes, state, staysOn, failure } = survey;
   const own = view.examination.nodes.filter((node) => nodes.includes(node.name));

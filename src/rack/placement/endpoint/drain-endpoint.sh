@@ -1,16 +1,16 @@
-# Waits until the gateway has no request in flight for a placement, or until the time expires. `left=` is the number of
-# remaining requests, or `unknown`; `curl=` is then curl's last exit code. Without an answer from the gateway, the
-# number is known to be 0 only if nothing listens on its port and it has no process. Another program on the port, such
-# as a runtime that has had no gateway so far, never returns a number, so it is not asked again. curl(1): exit 7 is a
-# refused connection.
+# Waits until the gateway has no requests in flight for a placement, or until the timeout expires. `left=` is the number
+# of remaining requests, or `unknown`; if the number is unknown, `curl=` is curl's last exit code. If the gateway does
+# not respond, the number is known to be 0 only if nothing listens on the gateway's port and the gateway has no process.
+# If a different program uses the port, such as a runtime that did not have a gateway so far, that program never returns
+# a number, so it is not queried again. curl(1): exit code 7 means that the connection was refused.
 #
 # Needs label: the gateway's launchd label
-# Needs in_flight_url: the URL where the gateway reports its requests in flight
-# Needs own: the file with the secret that the gateway expects as a header
-# Needs looks: the number of checks, four per second
+# Needs in_flight_url: the URL at which the gateway reports its requests in flight
+# Needs own: the file that contains the header with the gateway's secret
+# Needs looks: the maximum number of checks, four per second
 # Prints: left=COUNT, curl=EXIT; @changed
-# `isgone` tests whether a gateway that refuses connections also has no process; an unclear answer from launchd counts
-# as no.
+# `isgone` tests whether a gateway that refuses connections also has no process. It returns 1 if launchd's report is
+# unclear.
 isgone() {
   o=$("$R/bin/launchctl" print "system/$label" 2>&1) || {
     case $o in (*'Could not find service'*) return 0 ;; esac

@@ -28,11 +28,10 @@ import {
 import { closedAct, inFlightAddress, stateAddress } from '../mesh/gateway-steps.ts';
 import { isRunning, seeRank } from '../mesh/rank-states.ts';
 import { wantedGateways } from './gateways.ts';
+import { putDeadlineMs } from './read-again-resource.ts';
 import { gatewaysOn, inFlightAt, leftGatewaysOn, missingGateway } from './seen-gateways.ts';
 
 type DrainGoal = GoalOf<'drain'>;
-
-const putDeadlineMs = 30_000;
 
 interface Drained {
   readonly target: ObservedTarget;

@@ -133,10 +133,7 @@ export function wantedReplicas(fleet: DesiredFleet, placement: PublishedPlacemen
   return [`${JSON.stringify(others, null, 2)}\n`];
 }
 
-/**
- * All interfaces if a placement is published, because names in the office network may resolve to any of the node's
- * addresses.
- */
+/** All interfaces if a placement is published, because its name may resolve to any of the node's addresses. */
 const addressOf = (placements: readonly PublishedPlacement[]): string =>
   placements.every(({ publication }) => publication.isLocal === true) ? '127.0.0.1' : '0.0.0.0';
 

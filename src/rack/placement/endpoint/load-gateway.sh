@@ -1,22 +1,23 @@
-# Makes launchd load a gateway whose files already exist, and waits until it has a process and answers on its port. It
-# does not wait for an answer if the port still belongs to a rank that this run will move. launchctl(1): `enable` undoes
-# a `disable`, which outlives bootstraps.
+# Loads a gateway into launchd, and waits until the gateway has a process and responds on its port. The gateway's files
+# must already exist. Does not wait for a response if the port still belongs to a rank that this run will move.
+# launchctl(1): `enable` undoes a `disable`, which otherwise persists across bootstraps.
 #
 # Uses ../../../node/shell/refuse-root.sh
 # Uses ../../../node/shell/load-service.sh
 # Uses ../../../node/shell/own-log.sh
 # Needs plist: the gateway's property list
-# Needs user: the gateway's account, which owns its log and its counts; empty for the user who called sudo
-# Needs reload: 1 to unload it first, which stops the gateway gracefully
-# Needs closed: the folder for closed placements
-# Needs counts: the folder for its counts
+# Needs user: the account that runs the gateway and writes its log and counters; empty for the user who ran sudo
+# Needs reload: 1 to unload the gateway first, which shuts the gateway down gracefully
+# Needs closed: the folder for the files that keep placements closed
+# Needs counts: the folder for the gateway's counters
 # Needs log: the gateway's log
-# Needs own: the file with the node's secret, which the ssh user and the gateway can read
-# Needs own_header: the header with that secret
+# Needs own: the file that contains the gateway's secret, which the ssh user and the gateway can read
+# Needs own_header: the name of the header that contains this secret
 # Needs port: the port that the gateway listens on
-# Needs status_url: the URL where it reports its placements; empty while the port is taken
-# Needs status_start: how its report begins
-# Words: for each placement that it no longer serves, the key file and the replica file, each with its seal
+# Needs status_url: the URL at which the gateway reports its placements; empty while the port still belongs to a rank
+# Needs status_start: the text with which the gateway's report begins
+# Arguments: for each placement that the gateway no longer serves, the key file and the replica file, each followed by
+# its seal
 # Prints: @changed or @unchanged; fails with no-gateway, gateway, not-listening
 [ -e "$plist" ] || failed no-gateway "there is no $plist"
 owner=${user:-${SUDO_USER:-root}}
@@ -38,7 +39,7 @@ printf '%s: %s\n' "$own_header" "$x" >"$own" || failed write 'the secret of the 
 must chown "$R/usr/sbin/chown" "$owner" "$counts"
 must launchctl "$R/bin/launchctl" enable "$L"
 load_service "$plist"
-# Checks ten times a second. launchd's reason says more than an exit code.
+# Checks ten times a second. launchd's exit reason is more informative than the exit code.
 n=0
 until look && [ -n "$pid" ]; do
   n=$((n + 1))
@@ -50,7 +51,8 @@ END { print r != "" ? r : c }')
   fi
   "$R/bin/sleep" 0.1
 done
-# The gateway must answer on the port, but it cannot while another program listens there. Checks twice a second.
+# The gateway must respond on the port, which it cannot do while another program listens on this port. Checks twice a
+# second.
 n=0
 while [ -n "$status_url" ]; do
   x=$("$R/usr/bin/curl" -q -s --noproxy '*' -m 2 -H "@$own" "$status_url")

@@ -1,6 +1,6 @@
 # Removes the file that keeps a placement closed.
 #
-# Words: the file and its seal
+# Arguments: the file and its seal
 # Prints: @changed or @unchanged
 y=''
 for f in "$@"; do

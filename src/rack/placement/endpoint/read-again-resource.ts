@@ -91,17 +91,14 @@ function replicasProperty(
   const { path } = replicasFile(port, placement.name);
   const desired = shortDigest(textDigest(text));
   const count = otherReplicas(fleet, placement).length;
+  const observed = mapKnown(gatewaysSeen(target), ({ files }) => fileState(files, path));
   const words = (value: string): string =>
     value === desired ? `${count} other replica${count === 1 ? '' : 's'}` : (stateWords[value] ?? 'a different list');
   return [
     {
       node: target.desired.name,
       ...replicasAddress(port, placement.name),
-      ...compared(
-        desired,
-        mapKnown(gatewaysSeen(target), ({ files }) => fileState(files, path)),
-        words,
-      ),
+      ...compared(desired, observed, words),
       reason: `placements.${nameInFile(placement)}.replicas`,
     },
   ];

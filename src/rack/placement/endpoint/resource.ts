@@ -54,10 +54,7 @@ function awaitedOf({ elsewhere, ...own }: PlacementCase, view: View): readonly G
   return one.mesh.state === 'unknown' ? 'unknown' : gatewaysOf(one);
 }
 
-/**
- * Covers every placement: even a run limited to some nodes must not open the gateway of a placement that it cannot
- * check.
- */
+/** Covers every placement: no run may open the gateway of a placement that it cannot check. */
 const allAwaited = oncePer(
   (view: View): ReadonlyMap<string, ReturnType<typeof awaitedOf>> =>
     new Map(
@@ -222,10 +219,7 @@ function reasonOf({ placements }: DesiredFleet, name: string): string {
   return `its endpoint has moved to port ${moved.endpointPort} of ${leader}.`;
 }
 
-/**
- * Closes the lost placements and waits for their requests in flight, as a stop does, before their gateway stops or
- * reloads.
- */
+/** Closes the lost placements and waits for their requests, before their gateway stops or reloads. */
 function leavingSteps(
   { fleet, seen }: GatewayWork,
   { port, property, names }: Leaving,

@@ -31,10 +31,7 @@ export function missingGateway({ facts }: ObservedTarget, port: number, placemen
   return isOfOthers ? unappliedText(port, placement) : undefined;
 }
 
-/**
- * The number of requests in flight for a closed placement; `open` if it is not closed. A gateway without a process has
- * none.
- */
+/** A closed placement's requests in flight, otherwise `open`. A gateway without a process has none. */
 export function inFlightAt(target: ObservedTarget, port: number, placement: string): Known<number | 'open'> {
   const closed = isClosed(target, port, placement);
   if (closed.kind === 'unknown') return closed;

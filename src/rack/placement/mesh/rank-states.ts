@@ -48,10 +48,7 @@ function unlistedPlacements(placed: readonly Placed[], nodes: readonly NodeObser
   return names.filter((name) => placed.every((one) => one.name !== name)).map((name) => ({ name, nodes: [] }));
 }
 
-/**
- * Lists what runs where, regardless of the desired state. If the file puts a rank on an unobserved node, the rank
- * counts as running: unknown is never no.
- */
+/** What runs where, whatever is desired. A rank that may be on an unobserved node counts: unknown is never no. */
 export function runningPlacements(
   placed: readonly Placed[],
   observed: Readonly<Record<string, NodeObservation>>,

@@ -391,9 +391,7 @@ interface Traffic {
   readonly words: string;
 }
 
-/**
- * The longest silence while a mesh reads a prompt: a model with 671e9 parameters reads a few hundred tokens per second.
- */
+/** The longest silence while a mesh reads a prompt: a model with 671e9 parameters reads a few hundred tokens/s. */
 const longestQuietMs = 600_000;
 
 /**

@@ -342,10 +342,7 @@ const onTopMs = 120_000;
 /** Memory changes by this much without any work. */
 const leastGrowthBytes = 1_048_576;
 
-/**
- * The deadlines of a model's start. Without progress, it may take as long as the file allows for the first token; with
- * progress, as long as its bytes may take to load.
- */
+/** The deadlines of a start: without progress the file's time for the first token, with it the loading time. */
 export function startDeadline({ files }: Pick<DesiredModel, 'files'>, firstTokenMs: number): StartDeadline {
   const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const readingMs = Math.ceil((bytes / bytesPerSecond) * 1_000);

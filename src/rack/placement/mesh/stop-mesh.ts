@@ -54,10 +54,7 @@ export const orphanedRanksOn = (
     }),
   );
 
-/**
- * True if ranks may still answer clients: their leader returned a token, was not asked because of a client's request, or
- * only missed the deadline.
- */
+/** True if ranks may still answer: a token came, nobody asked because a client waits, or only the deadline passed. */
 export const mayGiveToken = (ranks: readonly SeenOnNode[]): boolean =>
   ranks.some(({ seen: { record } }) => {
     const kind = record?.token.kind;

@@ -8,7 +8,7 @@ import { allKnown, andThen, type Known, known, mapKnown, unknown } from '../../.
 import type { Answer } from '../../../model/probe.ts';
 import { isUuid, wholeNumber } from '../../../node/answers/grammar.ts';
 import { asObject, garbled } from '../../../node/answers/read-answer.ts';
-import { exitOfListHead, type NodeRecord, readFields, readRecords } from '../../../node/answers/records.ts';
+import { type NodeRecord, readFields, readRecords } from '../../../node/answers/records.ts';
 import { judgeToken, notAskedReason, notAskedStatus } from '../../../node/endpoint/judge-answer.ts';
 import { rankServiceLabel } from '../../../node/paths/own-paths.ts';
 import { launchdServices } from '../../../node/probes/launchd-services.ts';
@@ -102,11 +102,11 @@ function readPlacements(answer: Answer | undefined): Known<SeenPlacements> {
   let rdmaStarts: Fields | undefined;
   let rebootMark: Fields | undefined;
   for (const record of all.value) {
-    const exit = exitOfListHead(record.head, 'listening');
+    const exit = /^listening (\d{1,3})$/.exec(record.head)?.[1];
     const token = tokenRecordOf(record);
     const [, kind, name = ''] = /^(placement|start|golden) ([A-Za-z0-9._-]{1,255})$/.exec(record.head) ?? [];
     const fields = readFields(record.lines);
-    if (exit !== undefined && ports === undefined) ports = portsOf(exit, record.lines);
+    if (exit !== undefined && ports === undefined) ports = portsOf(Number(exit), record.lines);
     else if (token !== undefined && !tokens.has(token.placement)) tokens.set(token.placement, token);
     else if (fields === undefined) return garbled(answer, 'printed an unknown or repeated record');
     else if (kind === 'start' && !starts.has(name)) starts.set(name, fields);
@@ -303,10 +303,7 @@ function goldenIn(fields: Fields = {}): Pick<RecordedRank, 'golden'> {
 
 const speedIn = (text = ''): number | undefined => (/^\d{1,9}(?:\.\d{1,2})?$/.test(text) ? Number(text) : undefined);
 
-/**
- * The reason why the node must restart before a rank is started there. A mark expires with its boot session, and a
- * memory mark as soon as the memory is free again.
- */
+/** Why the node must restart before another rank starts. A mark ends with its boot session, or when memory is free. */
 export const rebootMarkFact = defineFact({
   name: 'reboot-mark',
   from: [placementRanks, sysctl],

@@ -92,9 +92,7 @@ export function parseRankReport(stdout: string) {
   return { ...(isOver && given({ exit })), lines: at < 0 ? [] : all.slice(at + 1) };
 }
 
-/**
- * The command that prints a rank's last log lines without HTTP requests, as the SSH user; exit 66 if there is no log.
- */
+/** Prints a rank's last log lines without HTTP requests, as the SSH user; exit 66 if there is no log. */
 export const rankLogCommand = ({ placement, lines, requestPattern, rootPrefix }: RankReportRequest): string =>
   shellCommand(`${rootLine(rootPrefix)}
 f=${pathWord(rankLog(placement))}

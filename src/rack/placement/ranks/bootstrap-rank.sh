@@ -1,29 +1,30 @@
-# Prepares a rank without starting it: writes its log, record and request, then runs `launchctl bootstrap` on its
-# service file, which must exist. The log belongs to the rank's account. The count of starts in this boot session is
-# kept across generations. If launchd already has the service, the script unloads it first; if the service is running,
-# it fails, because the caller must stop it. launchctl(1): `enable` undoes a `disable`, which outlives bootstraps;
-# bootstrap exits with 5 if the service is loaded.
+# Prepares a rank without starting it: creates its log, record and request, and then runs `launchctl bootstrap` on its
+# service file, which must already exist. The rank's account can write to the log. The number of starts in this boot
+# session is kept across generations. If launchd already has the service, the script unloads it first; if the service is
+# running, the script fails, because the caller should have stopped the service. launchctl(1): `enable` undoes a
+# `disable`, which otherwise persists across bootstraps; bootstrap exits with 5 if the service is already loaded.
 #
-# Lasting folders belong to the account that wrote them. After the account changes, they are created from scratch,
-# because root never hands over a folder that another account could fill with links.
+# Lasting folders belong to the account that wrote them. If the account changes, these folders are created from scratch,
+# because root never gives an account a folder that another account could have filled with links.
 #
 # Uses ../../../node/shell/service.sh
 # Uses ../../../node/shell/wired-memory.sh
 # Uses ../../../node/shell/own-log.sh
 # Uses ../../../node/shell/own-folder.sh
 # Uses ../../../node/shell/job-folders.sh
-# Needs folder: the rank's folder, with its record
+# Needs folder: the rank's folder, which contains its record
 # Needs plist: the service file
 # Needs log: the log that launchd appends to
-# Needs most_log_bytes: the size above which a log is rotated
-# Needs record: the record's lines, except the two that count starts
+# Needs most_log_bytes: the size in bytes above which the log is rotated
+# Needs record: the lines of the record, except for the two lines that count starts
 # Needs request: the body of a request for one token
-# Needs user: the rank's account; empty for the user who called sudo
+# Needs user: the rank's account; empty for the user who ran sudo
 # Needs home: the home of a meshwright account
 # Needs temporary: the account's replacement for /tmp
 # Needs job: the key of the job that prepared the rank; empty if there is none
-# Words: three for each name in its folder `files`: `file NAME ''` (already exists), `link NAME TO`, `folder NAME ''`
-#   (created from scratch), `lasting NAME ''` (a folder that is kept), or `prepared NAME ''` (made by a job)
+# Arguments: three words for each name in the rank's `files` folder: `file NAME ''` (already exists), `link NAME TO`,
+#   `folder NAME ''` (created from scratch), `lasting NAME ''` (a folder that is kept), or `prepared NAME ''` (made by a
+#   job)
 # Prints: @changed or @unchanged; fails with no-service-file, still-running, not-prepared
 d=$folder
 owner=${user:-${SUDO_USER:-root}}
@@ -74,7 +75,7 @@ if look; then
 fi
 refuse_marked
 must mkdir "$R/bin/mkdir" -p "$d" "${log%/*}"
-# Nothing is running now, so a log that is too large can be rotated.
+# The rank is not running now, so a log that is too large can be rotated.
 ownlog "$log" "$user"
 if [ "$("$R/usr/bin/stat" -f %z "$log")" -gt "$most_log_bytes" ]; then
   must mv "$R/bin/mv" -f "$log" "$log.1"

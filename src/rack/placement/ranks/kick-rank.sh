@@ -1,25 +1,25 @@
 # Starts a ready rank, unless its account can become root; leaves a running rank unchanged. The start is counted first,
-# so that a start with an unknown outcome counts too. The process ID is stored with the process's start time, so that a
+# so a start with an unknown outcome also counts. The process ID is stored with the process's start time, so that a
 # later stop recognizes the process.
 #
-# The start mark records the start deadline, the log offset, the previous transport if it differed from the file, how
-# many slots of each device the start takes, the earlier boot session in which the previous start failed, and the GPU's
-# wired limit, which the log's messages about memory depend on.
+# The start mark records the start deadline, the log offset, the previous transport if it differed from the cluster
+# file, the number of slots that the start takes on each device, and the earlier boot session in which the previous
+# start failed. It also records the GPU's wired limit, because the log's messages about memory depend on this limit.
 #
 # Uses ../../../node/shell/service.sh
 # Uses ../../../node/shell/wired-memory.sh
 # Uses ../../../node/shell/refuse-root.sh
-# Needs folder: the rank's folder, with its record
+# Needs folder: the rank's folder, which contains its record
 # Needs generation: the prepared record's generation
-# Needs user: the rank's account; empty for the user who called sudo
+# Needs user: the rank's account; empty for the user who ran sudo
 # Needs log: the log that launchd appends to
-# Needs transport: rdma, or a different transport
-# Needs takes: how many slots of each device a start over RDMA takes
-# Needs seconds: the start deadline
-# Needs last_talked: the previous start's transport, if it differed from the file
+# Needs transport: the rank's transport, such as rdma
+# Needs takes: the number of slots that a start over RDMA takes on each device
+# Needs seconds: the start deadline, in seconds from now
+# Needs last_talked: the transport of the previous start, if it differed from the cluster file; otherwise empty
 # Prints: @changed or @unchanged; fails with no-record, other-generation, not-loaded, ended-at-once
 d=$folder
-# Counts the slots that a start over RDMA takes. The count is in a file on the node that stays when a placement is
+# Counts the slots that a start over RDMA takes. The file that contains this count stays on the node when a placement is
 # removed.
 count_start() {
   m='' k=0
@@ -30,7 +30,7 @@ count_start() {
   [ "$m" = "$u" ] || k=0
   write "$b/rdma-starts" "boot=$u${N}starts=$((k + takes))$N"
 }
-# `p` is the boot session in which the previous start failed, if it was an earlier session.
+# `p` is the boot session in which the previous start failed, if that was an earlier session.
 mark_start() {
   m='' k='' p=''
   [ ! -e "$d/start" ] || while IFS= read -r x; do

@@ -4,7 +4,7 @@
 # Uses ../../../node/shell/remove-files.sh
 # Uses ../../../node/shell/end-preparations.sh
 # Needs folder: the placement's folder
-# Words: the rank's files and folders
+# Arguments: the rank's files and folders
 # Prints: @changed or @unchanged; fails with still-running
 y=
 if look; then

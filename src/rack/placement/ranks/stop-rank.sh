@@ -1,23 +1,24 @@
-# Stops a rank: SIGINT if requested, SIGTERM, a grace period, a stack sample, SIGKILL for all remaining processes,
-# bootout, and a check of the wired memory. It succeeds only when no process of the rank is left. It prints how the rank
-# ended: `ended=clean`; `ended=killed`, with the sample's name in `sample=`; `ended=reboot-mark` if more memory stays
-# wired than before any rank ran (the node is then marked, too); `ended=unknown` if the rank exited on its own and its
-# memory is unknown. If a process survives SIGKILL, the kernel holds it, and only a restart of the Mac helps. That is a
-# failure unless this restart comes next; in that case, the script prints `ended=reboot-mark`, with the process IDs in
+# Stops a rank: sends SIGINT if requested, then SIGTERM, waits for the grace period, samples the stacks of a remaining
+# process, sends SIGKILL to all remaining processes, unloads the service, and checks the wired memory. The script
+# succeeds only if no process of the rank is left. It prints how the rank ended: `ended=clean`; `ended=killed`, with the
+# sample's name in `sample=`; `ended=reboot-mark` if more memory stays wired than before any rank ran (the node then
+# also gets a reboot mark); `ended=unknown` if the rank exited without SIGKILL and the state of the wired memory is
+# unknown. If a process survives SIGKILL, it is stuck in the kernel, and only a restart of the Mac helps. The script
+# then fails, unless a restart comes next; in that case, it prints `ended=reboot-mark`, with the process IDs in
 # `processes=`. A missing rank counts as stopped.
 #
 # Uses ../../../node/shell/service.sh
 # Uses ../../../node/shell/wired-memory.sh
-# Needs folder: the rank's folder, with its record
+# Needs folder: the rank's folder, which contains its record
 # Needs interrupt: the number of checks after SIGINT, four per second, or 0 to send no SIGINT; some programs exit
 # cleanly only on SIGINT
-# Needs grace: the number of checks after SIGTERM
+# Needs grace: the number of checks after SIGTERM, four per second
 # Needs before_reboot: 1 if a restart of the Mac follows
 # Needs outcome: the outcome to record in the last start's mark: served, hung or failed; empty to record none
-# Prints: how it ended; @changed or @unchanged; fails with reboot-mark
+# Prints: how the rank ended; @changed or @unchanged; fails with reboot-mark
 d=$folder
-# `family` replaces `F` with all living processes that are in `F`, descend from a process in `F`, or share a group with
-# one. Zombies do not count.
+# `family` replaces `F` with all living processes that are in `F`, descend from a process in `F`, or share a process
+# group with a process in `F`. Zombies do not count.
 family() {
   F=$("$R/bin/ps" -ax -o pid= -o ppid= -o pgid= -o stat= | "$R/usr/bin/awk" -v "seeds=$F" 'BEGIN { n = split(seeds, s, " "); for (i = 1; i <= n; i++) f[s[i]] = 1 }
 { parent[$1] = $2; group[$1] = $3; dead[$1] = $4 ~ /^Z/ }
@@ -29,8 +30,8 @@ END {
   for (p in parent) if ((p in f) && !dead[p]) printf "%s ", p
 }')
 }
-# If launchd has forgotten the last start's process, finds it by its ID and start time. If that process has exited,
-# finds its group, whose ID stays in use while the group has members.
+# If launchd no longer knows the process of the last start, finds the process by its ID and start time. If that process
+# has exited, finds its process group, whose ID stays in use while the group has members.
 noted() {
   [ -e "$d/process" ] || return 0
   u='' q='' t=''
@@ -42,7 +43,7 @@ noted() {
   x=$("$R/bin/ps" -o lstart= -p "$q")
   if [ -z "$x" ] || [ "$x" = "$t" ]; then F=$q; fi
 }
-# Tests whether the rank was started in this boot session and no stop has recorded the outcome yet.
+# Tests whether the rank was started in this boot session and no stop has recorded the start's outcome yet.
 started() {
   x=''
   [ -e "$d/start" ] || return 1
@@ -59,8 +60,9 @@ wait_for() {
   done
   [ -z "$F" ]
 }
-# Records where a process's threads are before it is killed. `f` is the sample's path, or empty if `sample` wrote no
-# file in time. Removes the samples of much older starts. sample(1): `sample pid duration -file filename`
+# Samples the stacks of a process before the process is killed. `f` is the path of the sample, or empty if `sample`
+# wrote no file in time. Removes samples from four or more generations ago. sample(1): `sample pid duration -file
+# filename`
 sample_of() {
   g='' s=$b/log/sample-${d##*/}
   [ ! -e "$d/record" ] || while IFS= read -r y; do
@@ -86,9 +88,9 @@ sample_of() {
   wait "$q" 2>/dev/null
   [ -s "$f" ] || f=''
 }
-# Adds the outcome to the last start's mark, once. A rank that served and exited cleanly has released its device slots,
-# so the count is reduced. The mark is written first, because an interrupted stop may count one start too many but never
-# one too few.
+# Adds the outcome to the last start's mark, but only once. A rank that served and exited cleanly has released its
+# device slots, so the count of used slots is reduced. The mark is written first, because an interrupted stop may count
+# one start too many, but never one too few.
 note_outcome() {
   [ -e "$d/start" ] || return 0
   i='' k=''
@@ -133,7 +135,7 @@ fi
 family
 [ -n "$F$h" ] || unchanged
 session
-# A start whose program exited by itself has a separate outcome.
+# If the program exited by itself, the start's outcome is `exited` instead of `failed`.
 v=$F w=failed
 [ -n "$F" ] || {
   w=exited

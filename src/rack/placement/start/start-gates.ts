@@ -30,12 +30,10 @@ function seenLibraries({ nodes, runtime }: DesiredPlacement, view: View): SeenNe
   return { isMade: without.length > 0, seen: differences.length > 0 ? known(differences.join('; ')) : judged };
 }
 
-const seenGids = (placement: DesiredPlacement, { desired, observation }: View): SeenNeed | undefined =>
-  neededGids(
-    placement,
-    desired,
-    placement.nodes.flatMap((node) => observation.nodes[node] ?? []),
-  );
+function seenGids(placement: DesiredPlacement, { desired, observation }: View): SeenNeed | undefined {
+  const nodes = placement.nodes.flatMap((node) => observation.nodes[node] ?? []);
+  return neededGids(placement, desired, nodes);
+}
 
 const needs: readonly StartNeed[] = [
   { kind: 'libraries', value: 'equal', needOf: seenLibraries },
@@ -59,10 +57,7 @@ export function* startReadings(view: View): Iterable<Reading> {
 /** Waiting changes neither libraries nor GIDs; a gate only repeats observations that came too early. */
 const checkDeadlineMs = 5_000;
 
-/**
- * Checks what this run has made, before anything that serves is stopped. What was there before is already judged by
- * the plan.
- */
+/** Checks what this run has made, before anything that serves is stopped. The plan has judged the rest. */
 export const startGates = (
   work: MeshWork,
   { placement, leader: node }: PlacementCase,

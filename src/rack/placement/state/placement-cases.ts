@@ -35,10 +35,7 @@ export interface PlacementCase {
   readonly orphanedRanks: readonly OrphanedRank[];
   /** Gateways on targets that the file no longer uses for it. */
   readonly leftGateways: readonly LeftGateway[];
-  /**
-   * The time of its next start, if stopping it would interrupt answers: right after the stop, or after the restart of
-   * one of its Macs.
-   */
+  /** When it starts again, if stopping it would interrupt answers: after the stop, or after a Mac's restart. */
   readonly comesBack: 'no' | 'after-stop' | 'after-restart';
   readonly elsewhere?: PlacementCase;
   /** If the fallback is desired: nodes on which ranks of the placement's own layout run instead. */
@@ -54,9 +51,7 @@ export const modelFolders = (one: PlacementCase): readonly NodePath[] =>
     digest === undefined ? [] : treeFolder({ kind: 'model', name, digest }),
   );
 
-/**
- * Every placement in the file that this run can check. A placement with unobserved ranks outside the run is skipped.
- */
+/** Every placement that this run can check, so none with unobserved ranks outside of it. */
 export const placementCases = (view: View): readonly PlacementCase[] =>
   everyCase(view).filter(({ placement, mesh }) => {
     return mesh.state !== 'unknown' || placement.nodes.every((node) => view.asked.includes(node));
@@ -97,10 +92,7 @@ export const isIdle = ({ seen }: Pick<Mesh, 'seen'>): boolean => meshTable[seen]
 export const meshChange = ({ mesh: { seen }, placement: { state } }: Pick<PlacementCase, 'mesh' | 'placement'>) =>
   meshTable[seen][state];
 
-/**
- * The mesh on the placement's own nodes, or `unknown` while the placement may run on its fallback. Ranks that run on
- * its own nodes and should not run are stopped in any case.
- */
+/** The mesh on its own nodes; `unknown` while it may run on its fallback. Unwanted ranks are stopped in any case. */
 function unlessUnseen(mesh: Mesh, placement: DesiredPlacement, { desired, observation }: View): Mesh {
   const isStopWithWork = placement.state === 'stopped' && !isIdle(mesh);
   if (mesh.state === 'unknown' || isStopWithWork) return mesh;
@@ -109,10 +101,7 @@ function unlessUnseen(mesh: Mesh, placement: DesiredPlacement, { desired, observ
   return { ...mesh, seen: 'rank-unobserved', state: 'unknown', evidence: unseen.detail, reason: unseen.reason };
 }
 
-/**
- * True if a rank's node is on hold: a fallback replaces nodes that are out of service, and their ranks remain
- * untouched.
- */
+/** True if a rank's node is on hold, where ranks remain untouched: a fallback replaces nodes out of service. */
 function isLeftAlone({ desired, observation }: View, { ownLayout }: DesiredPlacement, { node }: OrphanedRank): boolean {
   const wanted = desired.nodes.find(({ name }) => name === node);
   if (ownLayout === undefined || wanted === undefined) return false;

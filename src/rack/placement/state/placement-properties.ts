@@ -75,9 +75,7 @@ export function placementProperty(one: PlacementCase): Property {
   };
 }
 
-/**
- * What the start lacks, or the first unobserved rank: the fact's reason does not name it, and it may not be the leader.
- */
+/** What the start lacks, or the first unobserved rank, which the fact's reason does not name. */
 function whyUnknown({ mesh, leader, configuration, runtime }: PlacementCase): Pick<Property, 'why' | 'knownAfter'> {
   if (!('reason' in mesh) && configuration.kind === 'incomplete') {
     return { why: configuration.missing, ...given({ knownAfter: runtime && madeFirst(runtime) }) };
@@ -96,13 +94,8 @@ function movedFrom({ placement, mesh, orphanedRanks, elsewhere }: PlacementCase)
 
 /** Ranks of the other layout belong neither to this layout nor to another file. */
 function fromWords(one: PlacementCase): string {
-  const {
-    placement: { ownLayout },
-    mesh,
-    orphanedRanks,
-    elsewhere,
-    ownRanks = [],
-  } = one;
+  const { mesh, orphanedRanks, elsewhere, ownRanks = [] } = one;
+  const { ownLayout } = one.placement;
   if (elsewhere !== undefined) return `on its fallback: ${layoutText(elsewhere.placement)}`;
   const moved = movedFrom(one);
   if (moved.length > 0) return `running on ${everyNodeText(moved)}`;
@@ -146,10 +139,7 @@ function observedState(one: PlacementCase): Known<Json> {
 export const serviceFileAddress = (placement: string): Addressed =>
   addressed({ kind: 'placement', placement, part: 'service-file' });
 
-/**
- * The service files of a serving placement, which the next boot loads. In any other state they are not checked, because
- * every start writes them anyway.
- */
+/** The service files of a serving placement, for the next boot. In other states, the next start writes them anyway. */
 function serviceFileProperties(one: PlacementCase, targets: readonly ObservedTarget[]): readonly Property[] {
   const { placement, mesh, configuration } = one;
   if (placement.state === 'stopped' || mesh.state !== 'serving' || configuration.kind === 'incomplete') return [];
@@ -160,12 +150,7 @@ function serviceFileProperties(one: PlacementCase, targets: readonly ObservedTar
 
 function serviceFileProperty({ record, service }: RankConfiguration, { desired, facts }: ObservedTarget): Property {
   const { path } = serviceFile(record.placement);
-  const observed = mapKnown(read(facts, filesFact), (files) =>
-    fileState(
-      files.find((file) => file.path === path),
-      textDigest(service),
-    ),
-  );
+  const observed = mapKnown(read(facts, filesFact), (files) => fileState(files, path, textDigest(service)));
   return {
     node: desired.name,
     ...serviceFileAddress(record.placement),
@@ -178,7 +163,8 @@ function serviceFileProperty({ record, service }: RankConfiguration, { desired, 
   };
 }
 
-function fileState(file: InstalledFile | undefined, digest: string): 'intact' | 'changed' | 'missing' {
+function fileState(files: readonly InstalledFile[], path: string, digest: string): 'intact' | 'changed' | 'missing' {
+  const file = files.find((one) => one.path === path);
   if (file === undefined) return 'missing';
   return file.state === 'intact' && file.digest !== digest ? 'changed' : file.state;
 }

@@ -33,10 +33,7 @@ export function namesBy(factsOf: (node: NodeName) => Facts | undefined): SeenNam
   };
 }
 
-/**
- * A node's IPv4 address in the office network: the address of the interface that carries the connection, otherwise of
- * its default route. Undefined if neither was observed.
- */
+/** A node's IPv4 address in the office network, by the connection's interface, otherwise the default route. */
 function lanAddress(facts: Facts | undefined): string | undefined {
   const interfaces = readValue(facts, interfacesFact);
   const carrier = interfaces?.find(({ carriesConnection }) => carriesConnection === true);

@@ -1,10 +1,10 @@
-# The double of llama.cpp: llama-server or, depending on the program's name, ggml-rpc-server. It accepts the options
-# that meshwright passes to the real programs, logs the same lines about workers and devices, and answers with
-# hexadecimal digits derived from the model and the question.
+# A double of llama.cpp. Depending on the program's name, the double acts as llama-server or as ggml-rpc-server. It
+# accepts the options that meshwright passes to the real programs, and logs the same lines about workers and devices.
+# Its answers are hexadecimal digits derived from the model and the question.
 #
-# Like the real server, it connects to its workers at startup, and exits when it loses one of them. While a cable
-# carries no data, clients wait. A worker serves one server at a time. USR1 makes the double hang. @see tools/server and
-# ggml/src/ggml-rpc of llama.cpp
+# Like the real server, the double connects to its workers at startup, and exits if it loses a worker. Clients wait
+# while a cable carries no data. A worker serves only one server at a time. SIGUSR1 makes the double hang. @see
+# tools/server and ggml/src/ggml-rpc of llama.cpp
 
 my $is_worker = $0 =~ /rpc-server$/;
 my %flags = map { $_ => 1 } $is_worker ? '--cache' : '--no-ui';
@@ -36,8 +36,8 @@ sub fail {
     exit $code;
 }
 
-# Uses RDMA if it is not disabled and one of this Mac's devices has the address or is connected to it by a cable;
-# otherwise, silently uses TCP. If a queue pair cannot be connected, logs that and uses TCP.
+# Uses RDMA if RDMA is not disabled and one of this Mac's devices has the address or is cabled to it; otherwise,
+# silently falls back to TCP. If a queue pair cannot be connected, logs the error and falls back to TCP.
 sub has_rdma {
     my ($address) = @_;
     my ($host) = $address =~ /^(.*):/;
@@ -47,7 +47,8 @@ sub has_rdma {
     return 0;
 }
 
-# Whether data can reach an address; with RDMA, the device at this end must carry data, too.
+# Whether data can reach an address. With RDMA, the device at this end must also be connected to a device at the other
+# end.
 sub is_reached {
     my ($address, $is_rdma) = @_;
     return 0 unless defined place_of($address);
@@ -55,7 +56,7 @@ sub is_reached {
     return !$is_rdma || !grep { same_cable($_->{address}, $host) && $_->{far} eq '- -' } values %{ cables() };
 }
 
-# The two ends use RDMA only if both of them can.
+# The two ends use RDMA only if both ends can use it.
 sub agreed {
     my ($socket, $is_rdma) = @_;
     print {$socket} "$is_rdma\n";
@@ -82,7 +83,7 @@ sub work {
         print "RDMA(Apple/UC) activated: $option{'--host'}\n" if $is_rdma;
         while (defined(my $line = <$server>)) {
             sleep 3600 while $is_hung;
-            # On this machine, a connection stays open after its cable is pulled.
+            # On this machine, connections stay open after a cable is pulled.
             Time::HiRes::sleep(0.1) until is_reached($address, $is_rdma);
             say_tcp() unless $is_rdma;
             print {$server} $line;
@@ -91,7 +92,8 @@ sub work {
     }
 }
 
-# Whether a worker still echoes on its connection; undefined if it does not answer within `limit` seconds.
+# Whether a worker still echoes data on its connection; undefined if the worker does not respond within `$limit`
+# seconds.
 sub is_alive {
     my ($worker, $limit) = @_;
     return 0 unless $worker->{is_asked} || print { $worker->{socket} } "ping\n";
@@ -101,7 +103,7 @@ sub is_alive {
     return (readline($worker->{socket}) // '') eq "ping\n";
 }
 
-# Whether every worker has done its part of an answer.
+# Whether every worker has finished its part of an answer.
 sub are_done {
     my @workers = @_;
     for my $worker (grep { !$_->{is_done} } @workers) {
@@ -131,7 +133,7 @@ sub workers {
 
 sub unknown_type { fail(1, "error while handling argument \"--spec-type\": unknown speculative type: $_[0]") }
 
-# Opens a model as the real server does: it first reads the beginning of the file.
+# Checks a model like the real server, which first reads the beginning of the file.
 sub check_model {
     my ($model) = @_;
     open my $weights, '<:raw', $model or fail(1, "error: failed to open GGUF file '$model'");
@@ -139,7 +141,7 @@ sub check_model {
     $magic eq 'GGUF' or fail(1, "gguf_init_from_file: invalid magic characters in '$model'");
 }
 
-# Loads the drafter after the model. Like the real server, uses the drafter only with `--spec-type`.
+# Loads the drafter after the model. Like the real server, the double uses the drafter only if `--spec-type` is set.
 sub load_drafter {
     my $drafter = $option{'--model-draft'} // return;
     print "common_speculative_init_result: loading draft model '$drafter'\n";

@@ -1,17 +1,17 @@
-# A double of Python with mlx and mlx-lm, as one rank uses them. It is not Python, but accepts an mlx rank's arguments,
-# variables and files, is as strict as JACCL, fails with the same messages, and hangs in the same cases. It runs as
-# `bin/python` in a venv created by the double of uv.
+# A double of Python with mlx and mlx-lm that acts as a single rank. The double is not a Python interpreter, but accepts
+# the arguments, environment variables and files of an mlx rank. It is as strict as JACCL, fails with the same messages,
+# and hangs in the same cases. It runs as `bin/python` in a venv that the uv double created.
 #
 #   python -u rank.py jaccl|ring|alone SIZE [option of mlx_lm.server]...
-#   python -c 'the smallest program that uses the GPU'
+#   python -c 'a minimal program that uses the GPU'
 #
-# Rank 0 serves the OpenAI API on its port. A question becomes a digest that goes to every rank and comes back; each
-# rank mixes in the SHA-256 of its own model files. As in mlx_lm.server, /v1/models lists the models in a cache. After a
-# rank is lost over JACCL, the others log nothing, answer nothing and ignore TERM, and /health still returns 200. USR1
-# makes a rank hang in the same way. Since mlx-lm 0.32.0, a rank that has lost its ring or cannot read its model logs
-# the reason; rank 0 then returns 503 for /health and 404 for requests, and the other ranks abort.
+# Rank 0 serves the OpenAI API on its port. It turns a question into a digest, which is passed to every rank and back;
+# each rank mixes in the SHA-256 of its own model files. As in mlx_lm.server, /v1/models lists the models in a cache. If
+# a rank is lost over JACCL, the other ranks log nothing, send no responses and ignore SIGTERM, but /health still
+# returns 200. SIGUSR1 makes a rank hang in the same way. Since mlx-lm 0.32.0, a rank that loses its ring or cannot read
+# its model logs the reason; rank 0 then returns 503 for /health and 404 for other requests, and the other ranks abort.
 #
-# MESHWRIGHT_CLOCK is the real duration of one simulated second.
+# MESHWRIGHT_CLOCK is the real length of one simulated second, in seconds.
 use Errno qw(EINTR);
 
 # A faster clock would not help, because processes on this machine need real time to start.
@@ -19,7 +19,7 @@ my $clock = $ENV{MESHWRIGHT_CLOCK} // 1;
 $clock = 0.1 if $clock < 0.1;
 my ($is_hung, $is_dead, $lost_at, @held, %heard) = (0, 0);
 $SIG{USR1} = sub { $is_hung = 1; $lost_at = 0 };
-# A rank that waits for a lost rank in a collective does not handle signals.
+# A rank that waits for a lost rank in a collective operation does not handle signals.
 $SIG{TERM} = $SIG{INT} = sub { exit 0 unless defined $lost_at && Time::HiRes::time() - $lost_at > 2 };
 
 my %takes = map { $_ => 1 } qw(--model --host --port --allowed-origins --log-level --chat-template --temp --top-p --top-k
@@ -54,7 +54,8 @@ sub raise {
     exit 1;
 }
 
-# The arguments before the server's own. The file must exist and must first request a strict group.
+# Returns the arguments, with the server's own arguments last. The program file must exist, and the program must first
+# request a strict group.
 sub started_with {
     my ($flag, $file, @rest) = @_;
     $flag //= '';
@@ -72,12 +73,12 @@ sub started_with {
     return ($word, $count, @rest);
 }
 
-# Checks the packages in this program's venv. Returns the mlx-lm version.
+# Checks the packages in this program's venv, and returns the mlx-lm version.
 sub has_packages {
     my ($venv) = $0 =~ m{^(.*)/bin/python[0-9.]*$} or raise("RuntimeError: $0 is not in a venv");
     open my $file, '<', "$venv/pyvenv.cfg" or raise("RuntimeError: $venv has no pyvenv.cfg");
     my ($home) = join('', <$file>) =~ /^home = (.*)$/m;
-    # Python looks for its library only there.
+    # Python looks for its library only in the `home` folder.
     defined $home && glob("\"$home\"/python3.*") && -x glob("\"$home\"/python3.*") or
         raise("Fatal Python error: Failed to import encodings module");
     my @found;
@@ -90,7 +91,7 @@ sub has_packages {
 
 sub own_rank {
     my $own = $ENV{MLX_RANK} // raise(q{KeyError: 'MLX_RANK'});
-    # atoi(3) would accept anything.
+    # Unlike Python's int(), atoi(3) would accept any text.
     $own =~ /^[0-9]+$/ or raise("ValueError: invalid literal for int() with base 10: '$own'");
     return $own;
 }
@@ -102,7 +103,8 @@ sub listener {
         // raise("RuntimeError: $tag Couldn't bind socket (error: 48)");
 }
 
-# Tries to connect this many times, and waits 1, 2, 4… simulated seconds after each failure, including the last.
+# Makes up to `$tries` attempts to connect. Waits 1, 2, 4… simulated seconds after failed attempts, even after the last
+# one.
 sub connected {
     my ($tag, $address, $tries) = @_;
     my $wait = 1000;
@@ -132,7 +134,7 @@ sub accepted {
     }
 }
 
-# Reads at least one byte from another rank; 0 at the end of the connection.
+# Reads at least one byte from another rank; returns 0 if the connection was closed.
 sub take {
     my ($socket) = @_;
     while (1) {
@@ -142,14 +144,14 @@ sub take {
     }
 }
 
-# The next line received from a rank; undefined if no complete line has arrived.
+# Returns the next line from another rank; undefined if no complete line has arrived yet.
 sub line_from {
     my ($socket) = @_;
     return undef unless defined $heard{$socket} && $heard{$socket} =~ s/\A(.*)\n//;
     return $1;
 }
 
-# Waits for one line from another rank. As in JACCL, the errno in the error is stale.
+# Waits for one line from another rank. As in JACCL, the errno in the error message is stale.
 sub hear {
     my ($socket) = @_;
     my $line;
@@ -165,7 +167,8 @@ sub send_line {
     print {$socket} $json->encode($value), "\n";
 }
 
-# Rows of device lists: null means no device, a name means one.
+# Returns one row of device lists per rank. In the device file, null stands for no device, and a name stands for one
+# device.
 sub matrix {
     my $unset = 'RuntimeError: [jaccl] You need to provide via environment variables a rank (JACCL_RANK/MLX_RANK), a device '
         . 'file (JACCL_IBV_DEVICES/MLX_IBV_DEVICES) and a coordinator ip/port (JACCL_COORDINATOR/MLX_JACCL_COORDINATOR).';
@@ -204,8 +207,8 @@ sub is_ring {
     return $each > 0;
 }
 
-# Joins a group: meets the other ranks at the coordinator, opens the devices for each peer, and connects each device to
-# its peer.
+# Joins a group over JACCL: meets the other ranks at the coordinator, opens the devices that lead to each peer, and
+# connects these devices to the peer's devices.
 my $devices_of;
 sub jaccl {
     my ($lists, $coordinator, $is_ring) = matrix();
@@ -251,7 +254,7 @@ sub opened {
     return { device => $device, %$one };
 }
 
-# Every rank's data, by rank: rank 0 collects the data and sends them to all ranks.
+# Returns the data of all ranks, by rank: rank 0 collects the data and sends it to the other ranks.
 sub gathered {
     my ($sockets, $mine, $count) = @_;
     if ($rank > 0) {
@@ -263,8 +266,8 @@ sub gathered {
     return \@all;
 }
 
-# A queue pair reaches the device at the other end of its cable. If that is the wrong device, the queue pair never gets
-# an answer.
+# A queue pair reaches only the device at the other end of its cable. If that device is the wrong one, the queue pair
+# never gets a response.
 sub compared {
     my ($mine, $theirs) = @_;
     for my $at (0 .. $#$mine) {
@@ -275,7 +278,8 @@ sub compared {
     }
 }
 
-# Each rank's addresses. Read only once, because an apply writes the next start's file while this rank still serves.
+# The addresses of each rank. The hostfile is read only once, because `apply` writes the hostfile of the next start
+# while this rank is still serving.
 my $hosts;
 sub hosts {
     return $hosts if defined $hosts;
@@ -287,8 +291,8 @@ sub hosts {
     return $hosts;
 }
 
-# Joins over sockets: each rank listens for the previous rank, then connects to the next; the last rank does the
-# reverse.
+# Joins a ring over sockets: each rank first accepts a connection from the previous rank, and then connects to the next
+# rank; the last rank does this in reverse order.
 sub ring {
     my $hosts = hosts();
     my $count = @$hosts;

@@ -1,6 +1,6 @@
-# The server part of the Python double, appended to python.pl.
+# The server part of the Python double. This file is appended to python.pl.
 
-# Parses the options like argparse, once the group is complete.
+# Parses the server's options like argparse, after the group is complete.
 sub options {
     my @left = @_;
     my %found = ('--host' => '127.0.0.1', '--port' => 8080);
@@ -21,8 +21,8 @@ sub unused {
     exit 2;
 }
 
-# Whether all ports that this rank uses are still connected; over sockets, whether its own and the next rank's address
-# can be reached.
+# Over JACCL, returns whether all devices that this rank uses are still connected. Over sockets, returns whether the
+# addresses of this rank and of the next rank can be reached.
 sub is_through {
     return 1 if $backend eq 'alone';
     if ($backend eq 'ring') {
@@ -45,7 +45,8 @@ sub mixed {
     return defined $model ? sha256_hex(join "\0", $digest, $rank, $model) : undef;
 }
 
-# From now on, this rank is silent but keeps running.
+# Makes this rank go silent while it keeps running. Since mlx-lm 0.32.0, a rank that has lost its ring instead ends its
+# generation thread.
 sub lose {
     my ($why) = @_;
     return if $is_hung || $is_dead;
@@ -54,12 +55,11 @@ sub lose {
         return end_thread('RuntimeError', '[ring] connection to a peer was lost') if $logs_end;
     }
     ($is_hung, $lost_at) = (1, Time::HiRes::time());
-    # The other ranks are waiting in the same collective.
+    # The other ranks are waiting in the same collective operation.
     send_line($_, { hang => 1 }) for $backend eq 'jaccl' && $rank == 0 ? grep { $_->connected } @$links : ();
 }
 
-# Ends the thread that loads the model and generates answers. Rank 0 keeps its server running; other ranks wait for the
-# thread.
+# Ends the thread that loads the model and generates answers. Rank 0 keeps its server running; any other rank aborts.
 sub end_thread {
     my ($error, $why) = @_;
     print STDERR logged_at(), " - ERROR - mlx_lm.server generation thread died: $why\nTraceback (most recent call last):\n",
@@ -78,7 +78,7 @@ sub logged_at {
     return sprintf '%d-%02d-%02d %02d:%02d:%02d,000', $year + 1900, $month + 1, $day, $h, $m, $s;
 }
 
-# Answers a request, and logs it as Python's http.server does.
+# Responds to a request, and logs the request like Python's http.server.
 sub reply {
     my ($client, $route, $status, $value) = @_;
     print STDERR '127.0.0.1 - - [', logged_at(), "] \"$route HTTP/1.1\" $status -\n";
@@ -96,7 +96,7 @@ sub serve {
     }
     my $sockets = IO::Select->new(grep { defined } $endpoint, @$links);
     while (1) {
-        # Without any sockets, can_read would return immediately, again and again.
+        # Without any sockets, can_read would return immediately, so this loop would spin.
         Time::HiRes::sleep(0.2) unless $sockets->count;
         for my $ready ($sockets->can_read(0.2)) {
             if (defined $endpoint && $ready == $endpoint) {
@@ -121,7 +121,8 @@ sub read_links {
     }
 }
 
-# Handles a traveling digest. Over JACCL, rank 0 asks one rank after another; over sockets, the digest goes around.
+# Handles a digest that arrives from another rank. Over JACCL, rank 0 sends the digest to one rank after another; over
+# sockets, the digest travels around the ring.
 sub from_rank {
     my ($socket, $said) = @_;
     if ($rank == 0) {
@@ -152,7 +153,7 @@ sub begin {
     advance();
 }
 
-# Handles an unreadable model. mlx-lm 0.31 never reports this to the client.
+# Handles a model that cannot be read. mlx-lm 0.31 never reports this error to the client.
 sub fail_job {
     my $why = "[Errno 2] No such file or directory: '$option{'--model'}/config.json'";
     return end_thread('FileNotFoundError', $why) if $logs_end;
@@ -176,7 +177,7 @@ sub answer_client {
     my $question = defined $asked->{prompt} && $kind eq 'prompt' ? [$asked->{prompt}] : $asked->{$kind};
     return reply($client, $route, 400, { error => "Request did not contain $kind" }) if ref $question ne 'ARRAY';
     return reply($client, $route, 404, { error => 'list index out of range' }) if !@$question;
-    # Any other name would make all ranks unload their model and search for the named one.
+    # In mlx-lm, any other name makes all ranks unload their model and look for the named model.
     my $model = $asked->{model} // 'default_model';
     return reply($client, $route, 404, { error => "Repository Not Found for $model" })
         if $model ne 'default_model' && $model ne $option{'--model'};
@@ -188,13 +189,14 @@ sub answer_client {
     begin() if @job == 1;
 }
 
-# The body is not JSON, although the content type says so.
+# As in mlx_lm.server, the body is not JSON, although the Content-Type header says that it is.
 sub say_not_found {
     my ($client) = @_;
     print {$client} "HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\nConnection: close\r\n\r\nNot Found";
 }
 
-# What is wrong with a request's fields; undefined if nothing is. Fields may be absent, but not null.
+# Returns the first error in a request's fields; undefined if all fields are valid. Fields may be omitted, but must not
+# be null.
 sub wrong_field {
     my ($asked) = @_;
     return 'Request should be a JSON dictionary' if ref $asked ne 'HASH';
@@ -231,7 +233,7 @@ sub answer_chat {
     print {$client} "data: [DONE]\n\n";
 }
 
-# Lists the models in the cache and, by its path, the loaded model. Without a cache, sends no answer.
+# Lists the models in the cache, and the loaded model by its path. Without a cache, this function sends no response.
 sub list_models {
     my ($client, $route) = @_;
     my $cache = $ENV{HF_HUB_CACHE} // ($ENV{HF_HOME} // ($ENV{HOME} // '') . '/.cache/huggingface') . '/hub';

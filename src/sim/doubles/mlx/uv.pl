@@ -1,7 +1,8 @@
 #!/usr/bin/perl
-# A double of uv with the features that meshwright uses: a managed Python, a relocatable venv, and exactly the packages
-# in a list with hashes. It does not use the network: its Python is the double at the end of this program's text, and a
-# package is valid if its hash is the SHA-256 of `name==version`, as in the lists that the simulator writes.
+# A double of uv that supports only what meshwright uses: a managed Python, a relocatable venv, and the installation of
+# exactly the packages in a list with hashes. The double does not use the network. Its Python is the double that is
+# appended to this program, and a package is valid if its hash is the SHA-256 of `name==version`, as in the lists that
+# the simulator writes.
 #
 #   uv python install [--no-bin] VERSION
 #   uv venv --relocatable [--no-project] --python VERSION|PROGRAM FOLDER
@@ -11,15 +12,15 @@
 #       --python-version VERSION --output-file LIST WANTED
 #   uv build --wheel --no-sources --python PROGRAM --out-dir FOLDER SOURCE
 #
-# `compile` knows four mlx-lm releases, with one version of each dependency, and mlx-lm wheels at a file:// URL. `build`
-# makes a wheel from a folder with `setup.py` and `mlx_lm/_version.py`.
+# `compile` knows four mlx-lm releases with one version of each dependency, and also accepts mlx-lm wheels at file://
+# URLs. `build` builds a wheel from a folder that contains `setup.py` and `mlx_lm/_version.py`.
 #
-# UV_PYTHON_INSTALL_MIRROR can name a folder with a Python: file://…/RELEASE/cpython-VERSION+RELEASE-….tar.gz. Wheels in
-# a folder contain what their names say, and each must match one of the hashes in the list. The double also checks the
-# environment: no user configuration (UV_NO_CONFIG), no other Python (UV_MANAGED_PYTHON), no cache (UV_NO_CACHE).
-# `$R/.sim/uv` can contain one word: `offline` makes downloads fail, `slow` makes `compile` take five seconds, and a
-# platform such as `macosx_15_0_arm64` selects the wheels for this Mac. If a list allows several wheels of one version,
-# macOS determines which one is used.
+# UV_PYTHON_INSTALL_MIRROR can name a folder with a Python archive: file://…/RELEASE/cpython-VERSION+RELEASE-….tar.gz.
+# The double relies on the names of the wheels in a folder, but each wheel must match one of the hashes in the list. The
+# environment must exclude the user's configuration (UV_NO_CONFIG), other Python installations (UV_MANAGED_PYTHON) and
+# the cache (UV_NO_CACHE). `$R/.sim/uv` can contain one word: `offline` makes downloads fail, `slow` makes `compile`
+# take five seconds, and a platform such as `macosx_15_0_arm64` selects the wheels for this Mac. If a list allows
+# several wheels of the same version, the platform determines which wheel is used.
 use strict;
 use warnings;
 use Digest::SHA qw(sha256_hex);
@@ -52,7 +53,7 @@ sub refuse {
     exit $code;
 }
 
-# The options by name, each with its value or 1, and the remaining arguments.
+# Returns the options by name, each with its value or 1, followed by the remaining arguments.
 sub read_words {
     my ($takes, @words) = @_;
     my (%option, @plain);
@@ -72,14 +73,14 @@ sub version_of {
     return ($minor, "$minor." . ($micro // $patch));
 }
 
-# The word in `$R/.sim/uv`; empty if there is none.
+# Returns the word in `$R/.sim/uv`; empty if the file does not exist.
 sub mac_word {
     my ($root) = ($pythons) =~ m{^(.*?)/opt/meshwright/};
     open my $file, '<', ($root // '') . '/.sim/uv' or return '';
     return <$file> // '';
 }
 
-# The platform of this Mac's wheels.
+# Returns the platform of the wheels for this Mac. Fails if downloads are set to fail.
 sub fetched {
     my $usual = 'macosx_26_0_arm64';
     my $word = mac_word();
@@ -87,7 +88,7 @@ sub fetched {
     return $word =~ /^(macosx_[0-9]+_[0-9]+_arm64)$/ ? $1 : $usual;
 }
 
-# Writes the compiled libraries of mlx's packages. @see mlx/setup.py for the files of mlx-metal
+# Writes the compiled libraries that the mlx packages contain. @see mlx/setup.py for the files of mlx-metal
 sub libraries {
     my ($site, $minor, $name, $text) = @_;
     my $tag = $minor =~ s/\.//r;
@@ -110,7 +111,7 @@ sub install {
     my $folder = "$pythons/cpython-$whole-macos-aarch64-none";
     return if -x "$folder/bin/python$minor";
     if (my ($mirror) = ($ENV{UV_PYTHON_INSTALL_MIRROR} // '') =~ m{^file://(/.*)$}) {
-        # This double knows only one release of each version, and looks only for that one.
+        # This double knows only one release of each Python version, and looks only for that release.
         my $file = "$mirror/20251120/cpython-$whole+20251120-aarch64-apple-darwin-install_only_stripped.tar.gz";
         -f $file or refuse(1, "Failed to download file://$file: No such file or directory (os error 2)");
     } else {
@@ -123,7 +124,7 @@ sub install {
     close $file or refuse(2, "$program: $!");
     chmod 0755, "$program.new";
     rename "$program.new", $program or refuse(2, "$program: $!");
-    # Like uv, links a minor version to its newest patch release by an absolute path.
+    # Like uv, creates a symbolic link from a minor version to its newest patch release, with an absolute path.
     symlink $folder, "$pythons/cpython-$minor-macos-aarch64-none";
     print STDERR "Installed Python $whole\n";
 }
@@ -145,7 +146,7 @@ sub venv {
     print {$file} "home = $home\nimplementation = CPython\nuv = 0.11.7\nversion_info = $whole\n$relocatable";
 }
 
-# A list's lines, with continuation lines joined.
+# Returns the lines of a list, with continuation lines joined and comments removed.
 sub requirements {
     my ($path) = @_;
     open my $file, '<', $path or refuse(2, "File not found: `$path`");
@@ -174,7 +175,7 @@ sub sync {
         $known{lc $name} or refuse(1, "Because $name was not found in the package registry and you require $name==$version");
         my $links = $option->{'--find-links'};
         my $right = $option->{'--no-index'} ? wheel_digest($links // '', $name, $version) : sha256_hex(lc($name) . "==$version");
-        # Between a file in the folder and one in the index, uv prefers the one whose hash can match.
+        # If both the folder and the index have a file for a package, uv prefers the file whose hash is in the list.
         my $isIndexed = grep { $_ eq $right } @hashes;
         $right = wheel_digest($links, $name, $version) if !$isIndexed && defined $links && defined wheel_file($links, $name, $version);
         (grep { $_ eq $right } @hashes) or refuse(1, "Failed to download `$name==$version`: Hash mismatch for `$name==$version`");
@@ -191,14 +192,14 @@ sub sync {
         print {$file} "Metadata-Version: 2.4\nName: $name\nVersion: $version\n";
         my $wheel = $name eq 'mlx_metal' ? $platform : 'any';
         libraries($site, $python, $name, "$version $wheel");
-        # Like every installer, records the time and origin, which differ on every Mac.
+        # Like every installer, writes a RECORD file that differs between Macs.
         open my $record, '>', "$info/RECORD" or refuse(2, "$info: $!");
         print {$record} "$info/METADATA,,\n";
     }
     print STDERR 'Installed ', scalar(@packages), " packages\n";
 }
 
-# The versions that the resolver chooses. @see mlx-lm/setup.py at each release's tag for its dependencies
+# Returns the versions that the resolver chooses. @see mlx-lm/setup.py at each release's tag for the dependencies
 sub resolved {
     my ($wanted) = @_;
     my %mlx_of = ('0.31.0' => '0.31.0', '0.31.2' => '0.31.1', '0.31.3' => '0.31.2', '0.32.0' => '0.32.2');
@@ -213,7 +214,7 @@ sub resolved {
     my ($name, $version) = $wanted =~ /^([a-z-]+)==([0-9A-Za-z.]+)$/ or refuse(2, "Couldn't parse requirement: $wanted");
     my $mlx = $name eq 'mlx-lm' ? $mlx_of{$version} : undef;
     if (!defined $mlx) {
-        # uv wraps this message, and does not begin it with the word error.
+        # uv wraps this message over several lines, and does not begin the message with `error:`.
         print STDERR "  x No solution found when resolving dependencies:\n  `-> Because there is no version of $wanted and you",
             " require\n      $wanted, we can conclude that your requirements are\n      unsatisfiable.\n";
         exit 1;
@@ -239,18 +240,18 @@ sub compile {
     my $text = '';
     for my $one (sort keys %version_of) {
         next if $one eq ($option->{'--no-emit-package'} // '');
-        # A release has several wheels; only the first one here fits a Mac.
+        # A release has several wheels, but only the first hash belongs to a wheel for macOS.
         my @hashes = map { sha256_hex($_) } ("$one==$version_of{$one}", "$one==$version_of{$one} for Linux");
         $text .= "$one==$version_of{$one} \\\n    --hash=sha256:$hashes[0] \\\n    --hash=sha256:$hashes[1]\n";
     }
     open my $list, '>', $option->{'--output-file'} or refuse(2, "$option->{'--output-file'}: $!");
     print {$list} $text;
     close $list or refuse(2, "$option->{'--output-file'}: $!");
-    # Like uv, also prints the list.
+    # Like uv, the double also prints the list.
     print $text;
 }
 
-# A package's wheel file in a folder; undefined if the folder has none.
+# Returns the name of a package's wheel in a folder; undefined if the folder has no such wheel.
 sub wheel_file {
     my ($folder, $name, $version) = @_;
     my $start = lc($name) =~ s/-/_/gr;
@@ -259,7 +260,7 @@ sub wheel_file {
     return $file;
 }
 
-# The digest of a package's wheel in a folder.
+# Returns the digest of a package's wheel in a folder.
 sub wheel_digest {
     my ($folder, $name, $version) = @_;
     my $file = wheel_file($folder, $name, $version);
@@ -274,7 +275,7 @@ sub content {
     return join '', <$file>;
 }
 
-# Builds a wheel from a source folder. The wheel's bytes depend only on the files.
+# Builds a wheel from a source folder. The contents of the wheel depend only on the source files.
 # @see uv build; PEP 427 for the name; mlx-lm/setup.py, which reads mlx_lm/_version.py
 sub build {
     my %takes = ('--wheel' => 'flag', '--no-sources' => 'flag', '--python' => 'value', '--out-dir' => 'value');
@@ -286,7 +287,7 @@ sub build {
     -x $program or refuse(2, "No interpreter found at path `$program`");
     -d $source or refuse(2, "Source `$source` does not exist");
     print STDERR "Building wheel...\n";
-    # The build requirements come from the package index.
+    # A build also downloads its build requirements from the package index.
     fetched();
     defined content("$source/setup.py") or failed_build($source,
         "$source does not appear to be a Python project, as neither `pyproject.toml` nor `setup.py` are present in the directory");

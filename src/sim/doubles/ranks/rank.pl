@@ -1,17 +1,18 @@
-# One rank of the reference runtime: a mesh whose answer proves that every rank is alive, reaches its neighbors over the
-# cables and has the same model.
+# One rank of the reference runtime. An answer from a mesh of these ranks proves that every rank is alive, reaches its
+# neighbors over the cables and has the same model.
 #
 #   rank --rank R --size N --listen ADDR:PORT --peers ADDR:PORT,... --model FOLDER --endpoint PORT --generation G
 #        [--deadline SECONDS] [--transport tcp|rdma]
 #
-# Rank 0 serves the OpenAI chat API on 127.0.0.1:PORT. A question becomes a digest that travels from rank to rank over
-# the link sockets. Each rank mixes in the SHA-256 of its own model files and the generation. Once the last rank has
-# returned the digest to rank 0, the digest is the answer, with eight hexadecimal digits per token. If a rank is dead, a
-# cable is missing or the deadline passes, the answer is 503. Even then, /health returns ok, as in real runtimes. USR1
-# makes a rank hang: it keeps accepting connections but answers none. TERM stops it.
+# Rank 0 serves the OpenAI chat API on 127.0.0.1:PORT. It turns a question into a digest, which travels from rank to
+# rank over the link sockets. Each rank mixes in the SHA-256 of its own model files and the generation. When the last
+# rank has sent the digest back to rank 0, the digest becomes the answer, with eight hexadecimal digits per token. If a
+# rank is dead, a cable is missing or the deadline passes, the response has status 503. Even then, /health returns ok,
+# as in real runtimes. SIGUSR1 makes a rank hang: the rank keeps accepting connections but never responds. SIGTERM stops
+# the rank.
 #
-# With --transport rdma, a rank first opens its devices like the verbs library, and a failed transfer is a queue pair
-# error. With tcp, a file `tcp-panics` next to the link table makes the Mac panic.
+# With --transport rdma, a rank first opens its devices like the verbs library, and reports a failed transfer as a queue
+# pair error. With --transport tcp, the Mac panics if there is a `tcp-panics` file next to the link table.
 
 my %option = (deadline => 5, transport => 'tcp');
 while (@ARGV) {
@@ -36,7 +37,7 @@ my ($is_hung, @held) = (0);
 $SIG{CHLD} = 'IGNORE';
 $SIG{USR1} = sub { $is_hung = 1 };
 $SIG{TERM} = $SIG{INT} = sub {
-    # Processes that are answering requests are in the same process group.
+    # Child processes that are handling requests are in the same process group.
     $SIG{TERM} = 'IGNORE';
     kill 'TERM', -$$ if getpgrp() == $$;
     exit 0;
@@ -75,7 +76,8 @@ sub fail {
     exit $code;
 }
 
-# Opens a protection domain and a queue pair on each device that leads to a neighbor; fails as real programs do.
+# Opens a protection domain and a queue pair on each device that leads to a neighbor. Fails with the same errors as real
+# programs.
 sub hold_devices {
     my $errno = failing('alloc_pd');
     fail(1, "[jaccl] Couldn't allocate protection domain (errno $errno)") if defined $errno;
@@ -123,7 +125,7 @@ sub ask_rank {
     return $reply->{digest};
 }
 
-# Mixes a digest that has reached this rank, and sends it to the next rank or back to rank 0.
+# Mixes this rank's data into an incoming digest, and forwards the digest to the next rank or back to rank 0.
 sub travelled {
     my ($digest, $hop, $model) = @_;
     die "rank $rank cannot read its model\n" unless defined $model;
@@ -136,7 +138,7 @@ sub travelled {
 sub answer_rank {
     my ($client, $model) = @_;
     $client->autoflush(1);
-    # On this machine, a connection stays open after its cable is pulled.
+    # On this machine, connections stay open after a cable is pulled.
     return unless defined place_of($option{listen});
     my $asked = $json->decode(scalar <$client>);
     say_tcp() unless $is_rdma;
@@ -185,7 +187,8 @@ sub answer_chat {
     $asked->{stream} ? say_stream($client, @answer) : say_json($client, 200, completion(@answer));
 }
 
-# A thinking model returns its thinking in every known format; a single token is not enough for that.
+# Returns a response like that of a thinking model, with thoughts in every known format. The thoughts use several
+# tokens, so a response with a low token limit contains no answer.
 sub thoughtful {
     my ($text, $tokens) = @_;
     my $answer = completion(model_name(), $tokens < 8 ? '' : "<think>It is asked for.</think>$text", $tokens);
@@ -193,7 +196,7 @@ sub thoughtful {
     return $answer;
 }
 
-# The last component of the folder's path that is not a digest.
+# Returns the last component of the model folder's path that is not a digest.
 sub model_name {
     my @parts = grep { !/^[0-9a-f]{16}$/ } split m{/}, $option{model};
     return $parts[-1] // 'model';

@@ -40,10 +40,7 @@ const isExecutable = (path: string): boolean => {
 export const hostTool = (name: string): string | undefined =>
   hostFolders.map((folder) => `${folder}/${name}`).find(isExecutable);
 
-/**
- * The wrappers for this user. Tools that are missing on the host machine are omitted, so that they exit with 127 like
- * every unknown command.
- */
+/** The wrappers for this user. Tools that the host lacks are omitted: exit 127, as for every unknown command. */
 export function baseToolFiles(user: string): readonly NodeFile[] {
   return baseTools.flatMap((tool) => {
     const host = tool.host === 'none' ? '' : hostTool(tool.host);

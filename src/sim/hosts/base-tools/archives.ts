@@ -41,10 +41,7 @@ printf %s "$n" >"$R${mountsPath}"
 printf '"disk4" ejected.\\n'
 exit 0`;
 
-/**
- * Replaces bsdtar for zip archives on a machine whose tar cannot read them. It lists the names, or unpacks all files
- * with their permissions into a folder, never outside that folder.
- */
+/** Replaces bsdtar for zip archives: lists names, or unpacks all files with permissions, never outside the folder. */
 const readZip = `use IO::Uncompress::RawInflate qw(rawinflate);
 sub fail { print STDERR @_; exit 1 }
 my ($form, $archive, $folder) = @ARGV;
@@ -94,10 +91,7 @@ const doublesFolder = '/.sim/doubles';
 /** File with the names of a node's unpacked programs that were replaced by doubles, one per line. */
 export const doubledPath = '/.sim/doubled';
 
-/**
- * Programs in archives that a simulated Mac cannot run. If a Mac could run them, they would use this computer's
- * network.
- */
+/** Programs in archives that a simulated Mac cannot run; they would use this computer's network. */
 const doubledPrograms = ['node', 'llama-server', 'ggml-rpc-server'] as const;
 
 /** The files of the doubles that replace unpacked programs in a node's root. */

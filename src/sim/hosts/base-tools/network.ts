@@ -6,10 +6,7 @@ import { linkNamesPath } from '../link-table.ts';
 import { markVariable } from '../ssh/ssh-user.ts';
 import { roomFunctions, type ToolRow, type WrapperContext } from './wrapper.ts';
 
-/**
- * File with the servers on this machine that represent the rest of the network, in lines such as `models.lan:80
- * 127.0.0.1:43211`.
- */
+/** File with the servers that represent the rest of the network: `models.lan:80 127.0.0.1:43211`. */
 const webPath = '/.sim/web';
 const urlsPath = '/.sim/urls';
 
@@ -85,9 +82,7 @@ if (@pids) {
 }
 `;
 
-/**
- * Prints columns with the widths of macOS's `netstat` (inet.c of Apple's network_cmds). Remote login is always listed.
- */
+/** Prints columns as wide as macOS's `netstat` (inet.c of network_cmds). Remote login is always listed. */
 const listenerLines = `if (open my $names, '<', "$root${linkNamesPath}") {
   while (<$names>) { $name{$1} = $2 if /^([0-9]+) (\\S+)/ }
 }

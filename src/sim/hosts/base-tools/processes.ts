@@ -11,8 +11,7 @@ const psKeywords = ['pid', 'ppid', 'pgid', 'stat', 'lstart', 'etime', 'command',
  * Creates a comma-separated list of the processes with the mark of the node's current boot session, from their
  * environment files. It compares whole entries, because the mark of one boot can be a prefix of another boot's mark.
  */
-const ofNode = (files: string): string =>
-  `set -- $(for p in $(command -p grep -lasxzF "${markVariable}=$${markVariable}" ${files} 2>/dev/null); do
+const ofNode = `set -- $(for p in $(command -p grep -lasxzF "${markVariable}=$${markVariable}" /proc/[0-9]*/environ 2>/dev/null); do
   p=\${p#/proc/}; printf '%s,' "\${p%/environ}"
 done)`;
 
@@ -51,13 +50,10 @@ function psAll({ host, isBsd, programs }: WrapperContext): string {
     ? `set -- $(${shellQuote(host)} -axwwE -o pid=,command= | while read -r p c; do
   case $c in (*"${markVariable}=$${markVariable}"*) printf '%s,' "$p" ;; esac
 done)`
-    : ofNode('/proc/[0-9]*/environ');
+    : ofNode;
 }
 
-/**
- * Prints those of the requested processes that exist only in the model, and sets z to 0 if there are any. `w` is the
- * list after `-p`.
- */
+/** Prints the requested processes that exist only in the model; z is 0 if there are any, `w` the list after `-p`. */
 const psOfModel = `z=1
 if [ -r "$R${processesPath}" ]; then
   while read -r i g t n; do

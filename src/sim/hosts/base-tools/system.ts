@@ -105,9 +105,7 @@ const refuseDenied = (user: string): string => `echo ${shellQuote(`${user} is no
     echo 'This incident has been reported to the administrator.' >&2
     exit 1`;
 
-/**
- * `-l -n -U NAME` for root: members of admin have macOS's rule, and all accounts have the rules in the rules folder.
- */
+/** `-l -n -U NAME` for root: members of admin have macOS's rule, and all accounts those in the rules folder. */
 const listRules = `if ! [ -n "$${rootMarkVariable}" ]; then echo 'sudo: a password is required' >&2; exit 1; fi
 s=
 while read -r a b c e; do [ "$a" != "$4" ] || s=" $e "; done <"$R${accountsPath}"
@@ -204,10 +202,7 @@ done <"$2"
 printf '%s: parsed OK\\n' "$2"
 exit 0`;
 
-/**
- * If one user owns all files of a simulated Mac, checks only the caller's permission and the existence of the files.
- * Otherwise also changes the owner.
- */
+/** If one user owns a simulated Mac's files, checks only permission and existence. Else also changes the owner. */
 const chownBody = (context: WrapperContext): string => `r=
 [ "\${1-}" != -R ] || { r=-R; shift; }
 case \${1-} in ('' | *[!a-z0-9_:.-]* | -* | :*) refused 'an owner and files are required' ;; esac

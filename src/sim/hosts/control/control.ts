@@ -4,6 +4,7 @@ import { connect, createServer, type ServerOpts, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { jsonObject, parsedJson } from '../../../model/digest.ts';
 
 /** Requests on the control socket, one JSON document per line. The last five have arguments. */
 export const asks = [
@@ -30,10 +31,7 @@ const temporaryPrefix = 'mw-sim-';
 
 const fits = (path: string): boolean => Buffer.byteLength(path) <= maxSocketPathBytes;
 
-/**
- * Returns the path of a socket in the folder, or in a short temporary folder if the path would be too long. For a folder
- * of sockets, `longest` is their longest name.
- */
+/** A socket's path in the folder, or in a short temporary folder; `longest` is the longest name in a folder of them. */
 export async function chooseSocketPath(folder: string, name: string, longest = ''): Promise<string> {
   const inside = join(folder, name);
   if (fits(join(inside, longest))) return inside;
@@ -77,18 +75,8 @@ export async function openSocket(path: string, options: ServerOpts, serve: (clie
   };
 }
 
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null;
-
 /** The object in a JSON text; undefined if there is none. */
-export function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
+export const parseObject = (text: string) => jsonObject(parsedJson(text));
 
 const isAnswer = (value: object): value is ControlAnswer => 'simulated' in value && 'ok' in value;
 

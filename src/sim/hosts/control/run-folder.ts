@@ -1,8 +1,9 @@
 import { chmod, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { jsonObject } from '../../../model/digest.ts';
 import { isSameProcess, sweepMarked } from '../processes.ts';
 import { replaceFile } from '../replace-file.ts';
-import { askControl, isObject, parseObject, removeSocket } from './control.ts';
+import { askControl, parseObject, removeSocket } from './control.ts';
 
 /** The data needed to reach one simulated node. */
 export interface RunNode {
@@ -30,9 +31,7 @@ export interface RunFile {
   /** Always true, so that the file cannot be mistaken for one of a real fleet. */
   readonly simulated: true;
   readonly pid: number;
-  /**
-   * The process's start time as printed by the system; distinguishes the process from a later one with the same number.
-   */
+  /** The process's start as the system prints it, which tells it from a later one with the same number. */
   readonly pidStart: string;
   readonly startedAtEpochMs: number;
   readonly runId: string;
@@ -62,21 +61,21 @@ export async function writeRunFile(folder: string, run: RunFile): Promise<void> 
 }
 
 function isRunNode(value: unknown): value is RunNode {
-  if (!isObject(value)) return false;
-  const { port, hostKey, root, user } = value;
+  const { port, hostKey, root, user } = jsonObject(value) ?? {};
   return typeof port === 'number' && [hostKey, root, user].every((one) => typeof one === 'string');
 }
 
 function isRunFile(value: unknown): value is RunFile {
-  if (!isObject(value)) return false;
-  const { pid, startedAtEpochMs, nodes, simulated } = value;
+  const fields = jsonObject(value) ?? {};
+  const { pid, startedAtEpochMs, simulated } = fields;
+  const nodes = jsonObject(fields['nodes']);
   const texts = ['pidStart', 'runId', 'cluster', 'clusterFile', 'controlSocket', 'userKeyFile'];
   return (
     simulated === true &&
     typeof pid === 'number' &&
     typeof startedAtEpochMs === 'number' &&
-    texts.every((name) => typeof value[name] === 'string') &&
-    isObject(nodes) &&
+    texts.every((name) => typeof fields[name] === 'string') &&
+    nodes !== undefined &&
     Object.values(nodes).every(isRunNode)
   );
 }

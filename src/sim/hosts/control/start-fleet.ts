@@ -112,10 +112,7 @@ export type RunningFleet = ReturnType<typeof fleetOf>;
 /** Keeps simulated reboots short. */
 const usualClockFactor = 1 / 20;
 
-/**
- * Creates the run folder. A colon in its name would split PATH, and sshd would refuse a folder that other users can
- * write to.
- */
+/** Creates the run folder. Its name must not split PATH, and sshd refuses one that others can write to. */
 async function prepareFolder(wanted: string): Promise<string> {
   const folder = resolve(wanted);
   if (/[:\n]/.test(folder)) {
@@ -130,9 +127,7 @@ async function prepareFolder(wanted: string): Promise<string> {
 const bootModel = (model: FleetModel, node: string): void =>
   model.happen(node, { kind: 'boot', atEpochSeconds: Math.floor(Date.now() / 1000) });
 
-/**
- * Deletes the disks of nodes that are no longer in the file. All other Macs boot with the preferences on their disks.
- */
+/** Deletes the disks of removed nodes. All other Macs boot with the preferences on their disks. */
 async function startReusedMacs(model: FleetModel, folder: string): Promise<void> {
   const names = model.nodes.map(({ name }) => name);
   const found = await readdir(join(folder, 'roots')).catch(() => []);
@@ -311,10 +306,7 @@ function createLiveFleet(model: FleetModel, folder: string, update: OpenHost['up
 
 type LiveFleet = ReturnType<typeof createLiveFleet>;
 
-/**
- * The answer to a process from an earlier boot session, which must not change anything. On a real Mac, the process
- * would no longer exist.
- */
+/** The answer to a process of an earlier boot session, which would no longer exist on a real Mac. */
 const staleText = 'simulated: this process belongs to an earlier boot session\n';
 
 /** Removes the node's root prefix, so that the path is as on a Mac. */
@@ -334,33 +326,18 @@ async function happen(fleet: LiveFleet, node: string, event: MacEvent): Promise<
  * `delete PATH...` and `kill SIGNAL PID...`. A perl program reports `listen ADDRESS:PORT` before it uses the address.
  */
 async function onNote(fleet: LiveFleet, node: SimulatedNode, [word = '', ...rest]: readonly string[]): Promise<void> {
-  switch (word) {
-    case 'unlock':
-      void node.life.unlock();
-      break;
-    case 'tcp-load': {
-      const { followed } = await happen(fleet, node.name, { kind: 'tcp-load' });
-      // A process that causes a kernel panic gets no answer.
-      await followed;
-      break;
-    }
-    case 'daemon-run':
-      await happen(fleet, node.name, { kind: 'daemon-run' });
-      break;
-    case 'listen':
-      await node.announce(rest);
-      break;
-    case 'delete':
-      fleet.note(node, { kind: 'delete', paths: rest });
-      break;
-    case 'kill': {
-      const [signal = '', ...targets] = rest;
-      if (!/^(?:STOP|CONT|USR[12])$/.test(signal) && targets.includes(String(strangerPid))) {
-        await happen(fleet, node.name, { kind: 'processes-ended', pids: targets.map(Number) });
-      }
-      fleet.note(node, { kind: 'kill', signal, targets });
-    }
+  if (word === 'unlock') void node.life.unlock();
+  // A process that causes a kernel panic gets no answer.
+  if (word === 'tcp-load') await (await happen(fleet, node.name, { kind: word })).followed;
+  if (word === 'daemon-run') await happen(fleet, node.name, { kind: word });
+  if (word === 'listen') await node.announce(rest);
+  if (word === 'delete') fleet.note(node, { kind: word, paths: rest });
+  if (word !== 'kill') return;
+  const [signal = '', ...targets] = rest;
+  if (!/^(?:STOP|CONT|USR[12])$/.test(signal) && targets.includes(String(strangerPid))) {
+    await happen(fleet, node.name, { kind: 'processes-ended', pids: targets.map(Number) });
   }
+  fleet.note(node, { kind: word, signal, targets });
 }
 
 /** Applies launchctl commands that affect the model: starting a rank, killing a service, disabling or enabling exo's daemon. */
@@ -410,9 +387,6 @@ export interface StartFleetOptions {
   readonly ports?: Readonly<Record<string, number>>;
   /** Real seconds per second of a Mac, for reboots and grace periods (default 1/20). */
   readonly clockFactor?: number;
-  /**
-   * Real seconds per second of a Mac, for launchd's `StartInterval` (default 1, as on a real Mac: shorter intervals
-   * would keep the machine busy).
-   */
+  /** Real seconds per second of a Mac for `StartInterval` (default 1: shorter intervals keep the machine busy). */
   readonly intervalFactor?: number;
 }

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
-import { type Diagnostic, FleetError, type NonEmpty } from '../../../diagnostics/diagnostic.ts';
+import { type Diagnostic, FleetError, messageOf, type NonEmpty, systemCode } from '../../../diagnostics/diagnostic.ts';
 import { given } from '../../../model/given.ts';
 import { meshwright } from '../../../model/text/command.ts';
 import { prose } from '../../../model/text/prose.ts';
@@ -20,7 +20,6 @@ import {
   type ControlAnswer,
   type ControlRequest,
   chooseSocketPath,
-  isObject,
   openSocket,
   parseObject,
 } from './control.ts';
@@ -46,7 +45,7 @@ const failed = (detail: string): FleetError => new FleetError([diagnose('sim/sta
 
 /** Saves the reason of a failed start for the waiting process. */
 async function writeFailure(folder: string, error: unknown): Promise<void> {
-  const failure = error instanceof FleetError ? error : failed(error instanceof Error ? error.message : String(error));
+  const failure = error instanceof FleetError ? error : failed(messageOf(error));
   const text = JSON.stringify({ pid: process.pid, diagnostics: failure.diagnostics });
   await writeFile(join(folder, failureName), text, { mode: 0o600 });
 }
@@ -166,17 +165,13 @@ export async function stopSupervisor(
 /**
  * Kills the process of a simulated fleet; succeeds if it is already gone.
  *
- * @param send sends the signal
  * @throws FleetError `sim/no-answer` if the process belongs to a different user
  */
-export function endProcess(
-  pid: number,
-  send = (one: number, signal: 'SIGKILL'): unknown => process.kill(one, signal),
-): void {
+export function endProcess(pid: number): void {
   try {
-    send(pid, 'SIGKILL');
+    process.kill(pid, 'SIGKILL');
   } catch (error) {
-    const code = isObject(error) ? error['code'] : undefined;
+    const code = systemCode(error);
     if (code === 'ESRCH') return;
     if (code !== 'EPERM') throw error;
     const detail = `Process ${pid} belongs to a different user, so it cannot be stopped from here.`;
@@ -307,31 +302,25 @@ async function answerTo(serving: Answering, { ask, words = [] }: ControlRequest)
     const { kind: _, ...what } = answer;
     return answer.kind === 'refused' ? refused(...answer.diagnostics) : done({ faults: model.faults(), ...what });
   };
-  switch (ask) {
-    case 'status':
-      return done({ run, faults: model.faults(), counts: fleet.counts(), power: fleet.power() });
-    case 'log': {
+  const answers: Readonly<Record<ControlRequest['ask'], () => ControlAnswer | Promise<ControlAnswer>>> = {
+    status: () => done({ run, faults: model.faults(), counts: fleet.counts(), power: fleet.power() }),
+    log: async () => {
       const { counts, execs, effects } = fleet;
       return done({ counts: counts(), execs: execs(), effects: effects(), unknown: await fleet.unknown() });
-    }
-    case 'fault-list':
-      return done({ faults: model.faults() });
-    case 'fault-set':
-      return changed(await fleet.setFault(words));
-    case 'fault-clear':
-      return changed(await fleet.clearFault(words));
-    case 'hands':
-      return done({ done: (await fleet.hands()).done, faults: model.faults() });
-    case 'act':
-      return changed(await fleet.act(words));
-    case 'power-on':
-      return powerOn(fleet, words);
-    case 'address':
-      return giveAddresses(serving, words);
-    case 'stop':
+    },
+    'fault-list': () => done({ faults: model.faults() }),
+    'fault-set': async () => changed(await fleet.setFault(words)),
+    'fault-clear': async () => changed(await fleet.clearFault(words)),
+    hands: async () => done({ done: (await fleet.hands()).done, faults: model.faults() }),
+    act: async () => changed(await fleet.act(words)),
+    'power-on': () => powerOn(fleet, words),
+    address: () => giveAddresses(serving, words),
+    stop: () => {
       stop();
       return done({});
-  }
+    },
+  };
+  return answers[ask]();
 }
 
 /**

@@ -294,10 +294,7 @@ function runExec(options: ExecOptions) {
  */
 const waiting = ['_chunk', '_chunkcb', '_chunkErr', '_chunkcbErr'] as const;
 
-/**
- * Sends stdout and stderr of one command to its channel, one chunk at a time, with the client's back-pressure. Sends
- * nothing before `released` resolves.
- */
+/** Sends a command's output to its channel, with the client's back-pressure, and nothing before `released`. */
 function createChannelOutput(channel: ServerChannel, released: Promise<void>) {
   let turn = released;
   let sent = 0;

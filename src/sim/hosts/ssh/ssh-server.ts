@@ -137,10 +137,7 @@ async function mayLogIn(
   }
 }
 
-/**
- * Accepts the only user with one of the keys or the password, by either of a Mac's two password methods. Closes the
- * connection after six refusals. Passwords are never recorded.
- */
+/** Accepts the only user, by a key or by either password method. Closes after six refusals; records no passwords. */
 function authenticate(client: Connection, node: ServedMac, isLocked: boolean): SessionClient['login'] {
   const login: { command?: string | undefined } = {};
   const methods: AuthenticationType[] = isLocked ? ['password'] : ['publickey', 'password', 'keyboard-interactive'];

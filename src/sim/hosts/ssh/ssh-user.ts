@@ -13,10 +13,7 @@ interface EnvironmentOptions {
   /** Absolute path of the folder that represents the node's `/`. */
   readonly root: string;
   readonly user: string;
-  /**
-   * `<run id>.<node>.<boot>`. By this mark, the sweep finds processes in any group, and the simulator refuses processes
-   * of an earlier boot session.
-   */
+  /** `<run id>.<node>.<boot>`: the sweep finds processes by it, and those of an earlier boot session are refused. */
   readonly mark: string;
   /** `LANG` and `LC_*` from the client that the server accepted. */
   readonly accepted?: Readonly<Record<string, string>>;

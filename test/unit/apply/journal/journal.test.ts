@@ -101,7 +101,7 @@ for (let done = 0; ; done += 1) {
     expect(newRunId(new Date('2026-11-20T11:18:44.123Z'))).toMatch(/^20261120T111844-[0-9a-f]{6}$/);
   });
 
-  it('hides secrets, except in names that readers compare', () => {
+  it("hides secrets except in step and node names, because the journal's readers compare these names", () => {
     const folder = freshFolder();
     const known = readSecrets();
     known.add('studio');
@@ -180,7 +180,7 @@ describe('the journal reader', () => {
     expect(parseJournal(text({ ...begin, verb: 7 }) + text({ ...end, seq: 2 }))).toMatchObject({ damaged: 1 });
   });
 
-  it('reads journals whose step names and codes no current build uses', () => {
+  it('reads journals with step names and codes that no current build uses', () => {
     const folder = freshFolder();
     const journal = openIn(folder, 'run-1');
     const step = { step: 'studio-1/placement/kimi/close-door', node: 'studio-1', outcome: 'unchanged', ms: 7 } as const;
@@ -226,7 +226,7 @@ describe('the rates for the next plan', () => {
     journal.close();
   }
 
-  it('come from the newest run that measured them: for all nodes together, or for the slowest over cables', () => {
+  it('come from the newest run that measured them; over cables, the slowest node sets the rate', () => {
     const folder = freshFolder();
     recordRun(folder, '20261124T100000-aa', [
       ['studio-1', 'uplink', 9e9],
@@ -248,7 +248,7 @@ describe('the rates for the next plan', () => {
     expect(Object.fromEntries(rates)).toEqual({ uplink: 150e6, lan: 300e6, cables: 2e9 });
   });
 
-  it("come, for one cable, from the slowest cable's newest measurement over TCP", () => {
+  it('are based on the newest TCP measurement of the slowest cable if a transfer uses a single cable', () => {
     const folder = freshFolder();
     const zero = { samples: 0, lost: 0, medianNs: 0, p99Ns: 0, maxNs: 0, missing: 0, wrong: 0 };
     const record = (runId: string, all: readonly (readonly [string, number])[]): void => {

@@ -8,7 +8,7 @@ describe('a lease renewal', () => {
     return keepLease({ ask: async () => ({ kind: 'answered', result }) } as never, 1_000, () => 'true');
   };
 
-  it('reports a lost lease only for exit code 75, otherwise a missing answer', async () => {
+  it('reports a lost lease only for exit code 75, and a missing response for any other failure', async () => {
     expect(await outcomeOf({ kind: 'exited', code: 0 })).toBe('done');
     expect(await outcomeOf({ kind: 'exited', code: 75 })).toBe('lost');
     for (const code of [1, 74, 76, 127, 255]) expect(await outcomeOf({ kind: 'exited', code })).toBe('unheard');

@@ -54,7 +54,7 @@ function rackOf(answers: Readonly<Record<string, readonly Answer[]>>) {
 const seconds = (count: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, count * 1_000));
 
 describe("a run's leases", () => {
-  it('are taken in order, renewed in each phase, and released except on suspended nodes; a lost node gets a new connection', async () => {
+  it('are taken in order, renewed in every phase, and released unless they are suspended', async () => {
     const { keeper, log } = rackOf({ a: ['@taken 7 B1\n'], b: ['@taken 8 B2\n'], c: ['@taken 9 \n'] });
     await withFakeClock(60_000, async () => {
       const observed = { a: { bootSession: 'B1' }, b: { bootSession: null } };
@@ -74,7 +74,7 @@ describe("a run's leases", () => {
     expect([log(), keeper.lost.aborted]).toEqual([all, false]);
   });
 
-  it('are released over a new connection after a lost answer, and left to expire if that connection fails, too', async () => {
+  it('are released over a new connection if a response is lost, or expire if the new connection also fails', async () => {
     const { keeper, log } = rackOf({ a: ['@taken 7 \n'], 'a kept': ['off', 0], b: ['@taken 8 \n'], 'b kept': ['off'] });
     await withFakeClock(60_000, async () => {
       await keeper.take([a, b]);
@@ -103,7 +103,7 @@ describe("a run's leases", () => {
     expect([log(), keeper.lost.aborted]).toEqual([all, true]);
   });
 
-  it('are released if another run has one, taken from an ended process, and kept after a lost answer', async () => {
+  it("are released if another run has a lease, and taken over if that run's process has ended", async () => {
     const { keeper, log } = rackOf({ a: ['@taken 7 B1\n'], b: [1, 2, 3, 4, 5].map((heartbeat) => held(heartbeat)) });
     const taken = await withFakeClock(60_000, () => keeper.take([a, b]));
     const tries = '0s b take, 2s b take, 4s b take, 5s a keep, 6s b take, 8s a keep, a released 7';

@@ -88,14 +88,14 @@ const receiving = (doneBytes: number, keptBytes = 0): RunEvent =>
 const complete = { doneBytes: 1_000 * MB, totalBytes: 1_000 * MB, isRunning: true, isComparing: false };
 
 describe("a node's transfer progress", () => {
-  it('covers every file and model in the plan, not only those already begun', () => {
+  it('includes every file and model in the plan, not only those already started', () => {
     const [first, second] = [sendTo('studio-1', 'one', 100 * MB), sendTo('studio-1', 'two', 300 * MB)];
     const state = played([first, second, fetch], [0, started(first)], [9, ended(first)]);
     expect(on('studio-1', state, 10)).toMatchObject({ doneBytes: 100 * MB, totalBytes: 1_400 * MB, isRunning: false });
     expect(nodeProgress(state, nodeName('studio-2'), 0)).toBeUndefined();
   });
 
-  it('shows a rate after a few seconds, and calculates the time left from it', () => {
+  it('shows a rate after a few seconds, and calculates the time left from that rate', () => {
     const soon = begun([fetch], [1, receiving(10 * MB)]);
     expect(on('studio-1', soon, 2).bytesPerSecond).toBeUndefined();
     const later = transfersAfter(soon, receiving(100 * MB), 10_000);
@@ -107,7 +107,7 @@ describe("a node's transfer progress", () => {
     expect(on('studio-1', state, 10)).toMatchObject({ doneBytes: 950 * MB, bytesPerSecond: 5 * MB, msLeft: 10_000 });
   });
 
-  it('counts neither a file resumed from this computer twice, nor a part that did not match', () => {
+  it('counts a resumed file only once, and does not count any part that did not match', () => {
     const send = sendTo('studio-1', 'one', 1_000 * MB);
     const agreed = { doneBytes: 600 * MB, keptBytes: 600 * MB };
     const resumed = begun(
@@ -133,7 +133,7 @@ describe("a node's transfer progress", () => {
     expect(progress.bounds).toEqual(['uplink', 'controller']);
   });
 
-  it('shows neither a rate, a time left nor a stall while it waits for its hours', () => {
+  it('shows no rate, time left or stall while it waits for its download hours', () => {
     const other = receiveOn('studio-2', 1_000 * MB);
     const until = { activity: 'waiting', until: '22:00' } as const;
     const waiting = begun(
@@ -168,7 +168,7 @@ describe("a node's transfer progress", () => {
     expect(on('studio-1', resumed, 41).stillMs).toBeUndefined();
   });
 
-  it('forgets higher rates after more than a minute', () => {
+  it('ignores higher rates from more than a minute ago', () => {
     const seconds = Array.from({ length: 200 }, (_, index) => index + 1);
     const events = seconds.map((second): readonly [number, RunEvent] => [
       second,
@@ -230,7 +230,7 @@ describe("a node's transfer progress", () => {
     expect(on('studio-1', state, 11)).toEqual({ ...complete, bounds: ['hash'] });
   });
 
-  it('names the Macs that send the bytes, except while no bytes arrive', () => {
+  it('names the Macs that send the bytes, unless no bytes arrive', () => {
     const receive = receiveOn('studio-2', 1_000 * MB);
     const from = (doneBytes: number): RunEvent =>
       moved(receive, { doneBytes, keptBytes: 0, activity: 'receiving', sources: nodes(1, 3) });
@@ -245,7 +245,7 @@ describe("a node's transfer progress", () => {
     expect(on('studio-2', all, 32)).toMatchObject({ bounds: ['hash'] });
   });
 
-  it('names the Macs that a complete Mac serves, instead of a rate or a stall', () => {
+  it('names the Macs that a complete Mac serves, and shows no rate or stall', () => {
     const serving = moved(fetch, { doneBytes: 1_000 * MB, activity: 'serving', feeds: nodes(2, 3) });
     const state = begun([fetch], [10, serving]);
     expect(on('studio-1', state, 4_000)).toEqual({ ...complete, bounds: [], feeds: nodes(2, 3) });
@@ -265,7 +265,7 @@ describe("a node's transfer progress", () => {
     [{ kind: 'url', base: 'https://nas/x/' }, 'lan'],
     [{ kind: 'url', base: 'https://[2001:db8::1]/x/' }, 'uplink'],
     [{ kind: 'folder', folder: { kind: 'node-path', path: '/models' } }, 'disk'],
-  ])('names what the bytes of %j pass through', (source, bound) => {
+  ])('names the bottleneck for a transfer from %j', (source, bound) => {
     const one = fetchOn('studio-1', MB, source);
     const state = begun([one], [1, moved(one, { doneBytes: 1, activity: 'receiving' })]);
     expect(on('studio-1', state, 1).bounds).toEqual([bound]);
@@ -310,13 +310,13 @@ describe('the progress of all nodes together', () => {
         10,
       );
 
-    it('is limited by the uplink while the other Mac keeps up, otherwise by the cables', () => {
+    it('is limited by the uplink while the other Mac keeps up, and otherwise by the cables', () => {
       expect(at10(500, 450)?.bounds).toEqual(['uplink']);
       expect(at10(500, 900)?.bounds).toEqual(['uplink']);
       expect(at10(500, 200)?.bounds).toEqual(['cables']);
     });
 
-    it('still shows a time left while the first Mac only serves', () => {
+    it('still shows the time left while the first Mac only serves the other', () => {
       const progress = at10(1_000, 500, 'serving');
       expect(progress).toMatchObject({ bounds: ['cables'], bytesPerSecond: 50 * MB, msLeft: 10_000 });
     });
@@ -334,7 +334,7 @@ describe('the progress of all nodes together', () => {
     });
   });
 
-  it('shows no time left while one node stalls', () => {
+  it('shows no time left while one node is stalled', () => {
     const state = begun(both, [5, moved(other, { doneBytes: 100 * MB, keptBytes: 0 })], [30, receiving(500 * MB)]);
     expect(whole(state, 30)?.msLeft).toBeUndefined();
     expect(whole(state, 30)?.bytesPerSecond).toBeGreaterThan(0);
@@ -352,7 +352,7 @@ describe("a transfer's text", () => {
     bounds: ['uplink'],
   };
 
-  it('omits parts that do not fit, but never the bytes', () => {
+  it('omits parts that do not fit, but always shows the bytes', () => {
     expect(transferText(progress, 64)).toBe('412 of 735 GB  56 %  2.9 GB/s  111 s left  over the uplink');
     expect(transferText(progress, 50)).toBe('412 of 735 GB 2.9 GB/s 111 s left over the uplink');
     expect(transferText(progress, 24)).toBe('412 of 735 GB 111 s left');
@@ -372,7 +372,7 @@ describe("a transfer's text", () => {
     );
   });
 
-  it('shows what a complete Mac does for others, without a percentage', () => {
+  it('shows which Macs a complete Mac serves, without a percentage', () => {
     const { bytesPerSecond: _rate, msLeft: _left, ...rest } = progress;
     const serving: TransferProgress = { ...rest, doneBytes: 735e9, bounds: [], feeds: nodes(2, 3, 4) };
     expect(transferText(serving, 64)).toBe('735 of 735 GB  serving studio-2..4');
@@ -381,7 +381,7 @@ describe("a transfer's text", () => {
     expect(transferPhrase({ ...serving, feeds: [] })).toBe('735 of 735 GB, waiting for other Macs');
   });
 
-  it('is a phrase on a separate line', () => {
+  it('is written as a phrase on a separate line', () => {
     expect(transferPhrase(progress)).toBe('412 of 735 GB (56 %), 2.9 GB/s, 111 s left, over the uplink');
     const { bytesPerSecond: _rate, msLeft: _left, ...stalled } = progress;
     expect(transferPhrase({ ...stalled, stillMs: 40_000, bounds: [] })).toBe('412 of 735 GB (56 %), no bytes for 40 s');
@@ -412,7 +412,7 @@ describe('a transfer meter', () => {
     ...more,
   });
 
-  it('counts the time until the last byte, including pauses between bytes, but no earlier bytes', () => {
+  it('counts the time until the last byte, with pauses between bytes, but no bytes from before', () => {
     const kept = { keptBytes: 100 * MB };
     const reports = [
       [5, got(100, kept)],
@@ -432,7 +432,7 @@ describe('a transfer meter', () => {
     ).toEqual({ from: 'uplink', bytes: 500 * MB, ms: 20_000 });
   });
 
-  it('counts bytes from other nodes only if these nodes are their source', () => {
+  it('counts bytes from other nodes only while those nodes are the sources', () => {
     const step = receiveOn('studio-2', 900 * MB);
     const sources = [nodeName('studio-1')];
     const own = [
@@ -447,7 +447,7 @@ describe('a transfer meter', () => {
     expect(measured(step, ...own)).toBeUndefined();
   });
 
-  it('measures transfers from this computer, but not short ones or those within the node', () => {
+  it('measures transfers from this computer, but not short transfers or transfers within a node', () => {
     const send = sendTo('studio-1', 'archive', 900 * MB);
     expect(measured(send, [0, { doneBytes: 0 }], [30, { doneBytes: 900 * MB }])).toMatchObject({ from: 'controller' });
     expect(measured(send, [0, { doneBytes: 0 }], [9, { doneBytes: 900 * MB }])).toBeUndefined();

@@ -93,7 +93,7 @@ describe("a leader's token", () => {
     expect([seen, token]).toEqual([['a', 'b'], { kind: 'not-asked' }]);
   });
 
-  it('counts if it came before a rank was found lost', async () => {
+  it('counts if it arrived before a rank was found to be lost', async () => {
     const silent = { kind: 'silent', reason: 'none came before the deadline of 4 s', isTimeout: true };
     expect((await observe({ a: { rank: 0, services: running, token: 'token kimi 28 000\n' }, b: lost })).token).toEqual(
       silent,
@@ -129,7 +129,7 @@ describe('hasLostMeshes', () => {
     expect([isLost(seen), isLost(seen, true)]).toEqual([false, true]);
   });
 
-  it('is true only for a size and placement in the file', async () => {
+  it('is true only if the file has the placement, with the same number of ranks', async () => {
     const seen = await seenAs({ a: leader, b: lost });
     expect(isLost(seen)).toBe(true);
     expect(isLost(seen, true, [layout('a', 'b')])).toBe(false);

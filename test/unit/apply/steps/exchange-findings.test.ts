@@ -36,7 +36,7 @@ const subjects = (...given: Parameters<typeof findings>) =>
   findings(...given).map(({ subject }) => subjectText(subject));
 
 describe('the findings about an exchange between Macs', () => {
-  it('name the cable that carried less than half of the others', () => {
+  it('name a cable that was less than half as fast as the others', () => {
     const exchange = { cables: [cable(2, 7e9), cable(3, 3e9), cable(4, 8e9)] };
     expect(subjects(exchange)).toEqual(['link studio-1:3 <-> studio-3:1']);
     expect(found(exchange)).toEqual([
@@ -57,13 +57,13 @@ describe('the findings about an exchange between Macs', () => {
   it.each([
     ['sh: /usr/bin/perl: not found', 'sh: /usr/bin/perl: not found'],
     [' ', 'it failed without a message'],
-  ])('say why a Mac exchanged nothing: %s', (perl, why) => {
+  ])('explain why a Mac exchanged nothing: %s', (perl, why) => {
     expect(found({ perl })).toEqual([
       `notice step/no-perl: studio-1 exchanged no model with other Macs, because /usr/bin/perl does not work there: ${why}.`,
     ]);
   });
 
-  it('say why SSH did not reach a Mac', () => {
+  it('explain why SSH did not reach a Mac', () => {
     const why = 'Host key verification failed.\u001b[2J.';
     const refusals = [why, why].map((one) => ({ node: nodeName('studio-2'), why: one }));
     const [line, ...others] = found({ refusals });
@@ -72,7 +72,7 @@ describe('the findings about an exchange between Macs', () => {
     expect(line).toMatch(/: Host key verification failed\.[^\u001b]+\.$/u);
   });
 
-  it('name both of two bad cables', () => {
+  it('name both cables if two are slow', () => {
     const cables = [cable(2, 8e9), cable(3, 5e8, 10_000), cable(4, 2e9)];
     expect(subjects({ cables })).toEqual(['link studio-1:3 <-> studio-3:1', 'link studio-1:4 <-> studio-4:1']);
   });
@@ -83,7 +83,7 @@ describe('the findings about an exchange between Macs', () => {
     ['if the other one worked too briefly', [cable(2, 8e9, 9_000), cable(3, 1e9)]],
     ['that is the only one', [cable(3, 1e9)]],
     ['if it is Ethernet', [cable(2, 8e9), far(cable(3, 1e9))]],
-  ])('leave out a cable %s', (_, cables) => {
+  ])('omit a cable %s', (_, cables) => {
     expect(found({ cables })).toEqual([]);
   });
 

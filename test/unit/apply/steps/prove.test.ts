@@ -160,7 +160,7 @@ describe('the proof of a started mesh', () => {
     }
   });
 
-  it('does not compare answers that may differ', async () => {
+  it('does not compare answers that are allowed to differ', async () => {
     const { context } = nodeThat(first, whole);
     expect(codes(await runProve(step({ kept: key, check: 'printable' }), context))).toEqual(['changed']);
   });
@@ -177,7 +177,7 @@ describe('the proof of a started mesh', () => {
     expect(scripts[0]).not.toContain('PerSecond');
   });
 
-  it('uses the total time as a lower bound if the answer took less than one token', async () => {
+  it('calculates a lower bound from the total time if the answer took no longer than the first token', async () => {
     const quick = { body: answerOf(text, 8), seconds: 0.08 };
     expect(codes(await runProve(step({ tokensPerSecond: 100 }), nodeThat(first, quick).context))).toEqual(['changed']);
     const result = await runProve(step({ tokensPerSecond: 101 }), nodeThat(first, quick).context);

@@ -50,7 +50,7 @@ describe('the diagnostic for a failed script', () => {
     expect(hint).toContain('lsof -nP -iTCP:8080');
   });
 
-  it("names the remedy for a gateway's last exit", () => {
+  it('suggests a fix for the reason why a gateway last exited', () => {
     const args = { port: 8080, reload: false, isTaken: false, left: [], user: '' };
     const load = { ...step, act: { kind: 'script', name: 'load-gateway', args } } as const;
     const problem = (exit: string) =>

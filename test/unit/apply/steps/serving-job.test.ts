@@ -83,13 +83,13 @@ describe('a job that serves a model', () => {
     });
   });
 
-  it('stalls if it stops reporting', async () => {
+  it('counts as stalled if it stops reporting its progress', async () => {
     const { result, told } = await followed(() => serving);
     expect(result.diagnostics).toMatchObject([{ code: 'step/stalled' }]);
     expect(told.map(({ text }) => text)).toEqual(['waiting for other Macs']);
   });
 
-  it('does not stall while it waits for its hours, but stalls if no hours are set', async () => {
+  it('counts as stalled while it waits for download hours only if no hours are set', async () => {
     const waiting = ['state=running', 'progress=7 9', 'activity=waiting 7', 'until=22:00'];
     const { result, told } = await followed((ms) =>
       ms > 3 * deadlineMs ? ['state=ended', 'progress=9 9', 'rc=0'] : waiting,
@@ -107,7 +107,7 @@ describe('a job that serves a model', () => {
 });
 
 describe('a job that gets a private model from other Macs', () => {
-  it('is restarted with the token if no other Mac has the rest, and serves what it downloads', async () => {
+  it('is restarted with the token if no other Mac has the remaining files, and serves what it downloads', async () => {
     const launched: string[] = [];
     const source = { kind: 'url', base: 'https://huggingface.co/x/', isWithheld: true };
     const origin = nodes(2)[0] ?? self;

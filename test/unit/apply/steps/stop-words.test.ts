@@ -24,7 +24,7 @@ describe('the report on a successful stop', () => {
     expect(codes(stopStep(), ['sample=sample-kimi-3.txt', 'ended=killed'])).toEqual(['mesh/killed']);
   });
 
-  it('names a required restart, but only as a warning if the restart follows anyway', () => {
+  it('reports a required restart, but only as a warning if a restart follows anyway', () => {
     expect(stopWords(stopStep(), wired)).toMatchObject([
       { code: 'mesh/reboot-mark', severity: 'error', hint: expect.stringContaining('meshwright reboot studio-1') },
     ]);
@@ -58,7 +58,7 @@ describe('the report on a gateway drained before a stop', () => {
   const args = { port: 8080, placement: 'kimi', waitMs: 1 };
   const drain: StepOf<'script'> = { ...aStep('studio-1/drain'), act: { kind: 'script', name: 'drain-endpoint', args } };
 
-  it('is empty without requests in flight, otherwise a warning', () => {
+  it('is empty if no requests are in flight, and a warning otherwise', () => {
     expect(codes(drain, ['left=0'])).toEqual([]);
     expect(stopWords(drain, ['left=3'])).toMatchObject([
       { code: 'mesh/cut-off', severity: 'warning', detail: expect.stringContaining('3 requests to kimi') },

@@ -38,7 +38,7 @@ describe('an interrupted drain', () => {
     expect(linesOf(...cut, gateway('studio-4', 'closed'))).toEqual([closed('studio-1 and studio-4')]);
   });
 
-  it('reports a gateway that was already closed if interrupted while waiting', () => {
+  it('reports a gateway that was already closed when the wait was interrupted', () => {
     expect(linesOf(wait('studio-1', 'interrupted'))).toEqual([closed('studio-1')]);
   });
 

@@ -80,7 +80,7 @@ describe('the final check after an incomplete stop', () => {
 });
 
 describe('a run without a final check', () => {
-  it("reports the run's blockers, if any", () => {
+  it('reports the blockers of the run, if there are any', () => {
     const { waiting, blockers } = kept;
     const works = [work('shutdown', kept), work('shutdown', kept)];
     expect(remainingWork({ works })).toEqual({ changes: [], waiting, blockers });

@@ -50,7 +50,7 @@ describe('the version to roll back to', () => {
     expect(found([...both, tree(long)], both)).toBe(before);
   });
 
-  it('is unavailable if a node has no older version, or only one with changed files', () => {
+  it('is unavailable if a node has no older version with unchanged files', () => {
     const both = [tree(now), tree(before)];
     const { whole: _, ...changed } = tree(before, { state: 'changed' });
     expect(found(both, [tree(now)])).toContain('rollback/no-version: On studio-1: ');

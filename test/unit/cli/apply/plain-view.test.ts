@@ -48,7 +48,7 @@ describe('the view of a run without a terminal', () => {
     },
   );
 
-  it('shows the three longest steps and the runs that hold leases, without exceeding the page width', () => {
+  it('shows the longest steps and waits for leases, without exceeding the page width', () => {
     const { view, err } = timedView();
     view.listen({ kind: 'lease', node, state: 'waiting' } as RunEvent);
     vi.advanceTimersByTime(1_000);
@@ -60,7 +60,7 @@ describe('the view of a run without a terminal', () => {
     ]);
   });
 
-  it('prints nothing else between two steps, or while a download waits for its hours', () => {
+  it('prints nothing between two steps, or while a download waits for its download hours', () => {
     const { view, seconds } = timedView();
     vi.advanceTimersByTime(60_000);
     view.listen(started(ready));

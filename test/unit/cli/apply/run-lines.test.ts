@@ -43,7 +43,7 @@ describe("a run's lines without a terminal", () => {
     ]);
   });
 
-  it('report all nodes together below the individual nodes', () => {
+  it('report the total for all nodes below the individual nodes', () => {
     const events: [number, RunEvent][] = [
       [0, started(one)],
       [0, started(two)],
@@ -57,7 +57,7 @@ describe("a run's lines without a terminal", () => {
     ]);
   });
 
-  it('report only once that a transfer waits for its hours, until it continues', () => {
+  it('report a transfer that waits for its download hours only once, until the transfer continues', () => {
     const tree = treeOf('model', 'kimi', anyDigest);
     const files = [{ path: 'a', sha256: anyDigest, sizeBytes: 1e9 }];
     const args = { tree, files, source: { kind: 'url' as const, base: 'https://example.com/' } };
@@ -73,7 +73,7 @@ describe("a run's lines without a terminal", () => {
     ]);
   });
 
-  it('report a stall even without an event, and then less and less often', () => {
+  it('report a stall at increasing intervals, even without new events', () => {
     const ticks = Array.from({ length: 100 }, (_, index): [number] => [index + 2]);
     const said = printed([one], [0, started(one)], [1, sent(one, 1e7)], ...ticks);
     expect(said.map((line) => line.replace(/ studio-1 10 MB of 1 GB \(1 %\), /, ': '))).toEqual([

@@ -100,7 +100,7 @@ describe("a run's exit code", () => {
     expect(exitOf(outcomeOf({ plan: emptyPlan(), run: good }, { last: judged(differs('power')) }))).toBe(4);
   });
 
-  it('is an error if a Mac did not restart, even if the Mac matches the file', () => {
+  it('is an error code if a Mac did not restart, even if the Mac matches the file', () => {
     const run = rebootRun('failed');
     expect(exitOf(outcomeOf({ plan: emptyPlan(), run }, { last: fine }))).toBe(4);
   });
@@ -118,7 +118,7 @@ describe("a run's exit code", () => {
     expect(exitOf(outcomeOf({ refusals }, { ended: { isStopped: true }, last: fine }))).toBe(75);
   });
 
-  it('is 5 if the answer was no and nothing was changed', () => {
+  it('is 5 if the user answered no and nothing was changed', () => {
     const declined = { isDeclined: true };
     expect(exitOf(outcomeOf({ plan: emptyPlan() }, { ended: declined, last: fine }))).toBe(5);
     const run = setRun('changed');

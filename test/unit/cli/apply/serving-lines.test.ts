@@ -79,7 +79,7 @@ describe("an apply's last lines", () => {
     ]);
   });
 
-  it('are data with --json', () => {
+  it('are included as data with --json', () => {
     const fallback = fleetWithFallback();
     const all = [
       serving({}),
@@ -105,7 +105,7 @@ describe("an apply's last lines", () => {
     expect(lines({ rack: { ranks: threeRanks(['joined', 'joined', 'exited']) } })).toEqual([]);
   });
 
-  it('report where a placement serves on its fallback', () => {
+  it('name the fallback node on which a placement serves', () => {
     const of = fleetWithFallback();
     expect(lines({ of, rack: { ranks: onTheFallback(of) } })[0]).toBe(
       'kimi serves on its fallback on studio-4, port 8080 (reachable only on that Mac)',

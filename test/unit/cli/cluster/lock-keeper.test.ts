@@ -19,7 +19,7 @@ describe('the lock keeper', () => {
     expect(names.filter((name) => !text().includes(`"${name}":`))).toEqual([]);
   });
 
-  it('refuses to pin a name whose pins have changed since it was created', async () => {
+  it('refuses to pin a name whose pins have changed since the keeper was created', async () => {
     const [mine, theirs] = [keeper(), keeper()];
     await theirs.pin('studio-1.lan', other, false);
     const before = text();

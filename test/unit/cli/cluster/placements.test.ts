@@ -23,7 +23,7 @@ describe('placements named as arguments', () => {
     ]);
   });
 
-  it('are all replicas, in the order of `nodes`, or one of them', () => {
+  it('can be all replicas of a model, in the order of `nodes`, or a single replica', () => {
     const [one, ...rest] = rackOfThree.placements;
     if (one === undefined) throw new Error('the rack has no placements');
     const replicas = ['b', 'a'].map((node, at) => ({ ...one, name: `chat-${node}`, replica: { of: 'chat', at } }));

@@ -50,14 +50,14 @@ describe('the nodes named in a file', () => {
     expect(await asked(emptyLock('x'), { env: {} })).toBe(3);
   });
 
-  it('need permission in CI, and one error shows the arguments for all of them', async () => {
+  it('need permission in CI, and a single error shows the arguments for all nodes', async () => {
     expect(await asked(emptyLock('x'))).toEqual(['--trust host=one.lan --trust host=three.lan --trust host=two.lan']);
     expect(await asked(emptyLock('x'), { env: { CI: '1', MESHWRIGHT_TRUST: 'host=one.lan\nhost=two.lan' } })).toEqual([
       '--trust host=three.lan',
     ]);
   });
 
-  it('need no permission if the base lock has their keys and the lock pins no others', async () => {
+  it('need no permission if the base lock has their keys and the lock pins no other keys', async () => {
     const lock = pinned(first, 'one.lan', 'two.lan');
     expect(await asked(lock, { base: pinned(first, 'one.lan', 'two.lan', 'three.lan') })).toEqual([
       '--trust host=three.lan',

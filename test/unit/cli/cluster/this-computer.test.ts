@@ -12,7 +12,7 @@ import { fakeRun } from '../console-of.ts';
 const { run } = fakeRun({ env: { XDG_STATE_HOME: temporaryFolder().path } });
 
 describe("a fleet with this computer's data", () => {
-  it("has each cable's newest measurement, whichever end comes first", () => {
+  it("has each cable's newest measurement, whichever end is listed first", () => {
     const fleet = meshFleet();
     const [first] = fleet.thunderbolt.links;
     const ends = first?.ends.map(linkEndText).toReversed() ?? [];

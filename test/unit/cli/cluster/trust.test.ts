@@ -29,21 +29,21 @@ async function need(requests: readonly TrustRequest[], trust: readonly string[] 
 }
 
 describe('a file or program that a cluster file asks for', () => {
-  it("is allowed in the cluster file's folder, even if a link leads there", async () => {
+  it("is allowed if it is in the cluster file's folder, even if a link leads into the folder", async () => {
     mkdirSync(at('models'));
     symlinkSync(folder, outside.at('way'));
     for (const path of [at('models/tiny'), at('later/none'), outside.at('way/models')])
       expect(await need([request('file', path)])).toBe('allowed');
   });
 
-  it("is refused if it is outside the file's folder, even if a link leads there", async () => {
+  it("is refused if it is outside the file's folder, even if a link in the folder leads to it", async () => {
     symlinkSync(outside.path, at('elsewhere'));
     for (const path of [outside.at('x'), at('../x'), at('elsewhere/x'), `${folder}-other/x`])
       expect(await need([request('file', path)])).toContain(`--trust file=${path}`);
     expect(isInside('/', '/etc/hosts')).toBe(true);
   });
 
-  it("is allowed only by the caller's exact arguments", async () => {
+  it("is allowed outside the file's folder only by the caller's exact arguments", async () => {
     const program = request('program', "sh -c 'op read x'");
     expect(await need([program, request('env', 'HF_TOKEN')])).toBe(
       `Check the file. If you agree, add:\n  --trust 'program=sh -c '\\''op read x'\\''' --trust env=HF_TOKEN`,

@@ -64,7 +64,7 @@ describe('the state folder', () => {
 });
 
 describe("a rehearsal's journals", () => {
-  it('belong to one cluster file, not to all racks with its name, and are forgotten separately', () => {
+  it('belong to one cluster file, even if another rack has the same name', () => {
     const env = { MESHWRIGHT_STATE: at('state') };
     const journals = (file: string, isSimulated = true): string => {
       const { run } = fakeRun({ env });

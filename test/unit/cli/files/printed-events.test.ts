@@ -78,7 +78,7 @@ const events: { readonly [K in LogEvent['kind']]: readonly Extract<LogEvent, { r
 };
 
 describe('the events for programs', () => {
-  it('are one line of JSON each that matches the schema of the run or of the log', async () => {
+  it('are printed as one JSON line each, and match the run schema or the log schema', async () => {
     const lines = Object.values(events).flatMap((all) => all.flatMap((event) => printedEvents(event, time)));
     expect(lines.filter((line) => /[\n\u001b]/.test(line))).toEqual([]);
     await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('golden/events.ndjson');

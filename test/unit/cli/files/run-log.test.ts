@@ -57,7 +57,7 @@ describe('a log', () => {
     expect(linesOf('twice.ndjson').map(({ msg }) => msg)).toEqual(['first', 'second']);
   });
 
-  it('has commands that are sent every few seconds only at the level debug', () => {
+  it('includes commands that are sent every few seconds only at the debug level', () => {
     const log = open('levels.ndjson');
     for (const name of ['keep-lease', 'poll-job', 'rank-progress', 'rank-log', 'set-power']) {
       log.write({ kind: 'answered', node: 'studio-1', name, exit: { kind: 'exited', code: 0 }, ms: 12 });

@@ -25,7 +25,7 @@ describe('exclusive access to a file', () => {
     expect(await useFileAlone(path, () => [...slept])).toEqual([20, 20, 20]);
   });
 
-  it('expires if it is ten seconds old, and is awaited for 15 seconds if it is renewed', async () => {
+  it('expires ten seconds after its last renewal, and others wait at most 15 seconds', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1e12 + 980 });
     onTestFinished(() => void vi.useRealTimers());
     const touch = (atMs: number): void => utimesSync(markPath, atMs / 1_000, atMs / 1_000);

@@ -21,7 +21,7 @@ function differences(devices: readonly object[], ports: readonly RdmaPort[] = [p
 }
 
 describe('probeDifferences', () => {
-  it('is empty if both agree, also about devices of other drivers', () => {
+  it('is empty if the library and ibv_devinfo agree, and ignores devices of other drivers', () => {
     expect(differences([device, { ...device, device: 'mlx5_0' }])).toEqual([]);
   });
 
@@ -43,7 +43,7 @@ describe('probeDifferences', () => {
       { ports: [{ ...verbsPort, gids: [{ ...gids[1], index: 2 }] }] },
       'IPv4-mapped GID of rdma_en3 is 1 10.77.0.1 in ibv_devinfo, and 2 10.77.0.1 in the library',
     ],
-  ])('names the difference of %j', (change, text) => {
+  ])('names the difference for %j', (change, text) => {
     expect(differences([{ ...device, ...change }])).toContain(text);
   });
 

@@ -84,7 +84,7 @@ describe('consent without a terminal', () => {
     ['reboot', 'meshwright reboot studio-1'],
     ['shutdown', 'meshwright shutdown studio-1'],
     ['delete', 'meshwright uninstall --models'],
-  ] as const)('is refused for a command that may %s if the command has no option for it', async (kind, command) => {
+  ] as const)('is refused for a command that may %s but has no option to allow it', async (kind, command) => {
     const plan = emptyPlan({ effects: [{ ...effect(kind), nodes: [nodeName('studio-1')] }] });
     const consent = createConsent(fakeRun().run, { ...agreed, allowable: [] });
     const hint = `Without a prompt, this command cannot do this. Check the plan. If you agree: ${command}`;

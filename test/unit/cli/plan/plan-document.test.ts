@@ -34,7 +34,7 @@ describe('a saved plan', () => {
     expect(isSame(saved, planDocument(diagnosed, about))).toBe(true);
   });
 
-  it('lists known launches over RDMA, which do not affect comparisons', () => {
+  it('lists the known launches over RDMA, which are ignored when plans are compared', () => {
     const budgets: readonly NodeBudget[] = [
       { node: nodeName('studio-1'), budget: known({ taken: 2, limit: 10, isAssumed: false, isCounted: false }) },
       { node: nodeName('studio-2'), budget: unknown('unreachable', 'no answer') },

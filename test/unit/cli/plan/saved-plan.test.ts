@@ -36,7 +36,7 @@ describe('a saved plan', () => {
     expect(problemWith('{ "steps": 1 }')?.detail).toBe('plan.json is not a saved plan.');
   });
 
-  it('contains the selected nodes, or none if it is for the whole file', () => {
+  it('lists the selected nodes, or no nodes if the plan covers the whole file', () => {
     expect(readSaved(document)?.targets).toBeUndefined();
     const targets = ['studio-1'];
     expect(readSaved(planDocument(planFor({}), { ...about, targets }))?.targets).toEqual(targets);
@@ -49,7 +49,7 @@ describe('a saved plan', () => {
     },
   );
 
-  it('notes that apply hashes models first, which does not change the plan itself', () => {
+  it('records that apply hashes models first, without changing the plan itself', () => {
     const hashes = [{ node: nodeName('studio-1'), model: 'tiny', files: 2, bytes: 120 }];
     const saved = {
       shown: 'plan.json',
@@ -61,7 +61,7 @@ describe('a saved plan', () => {
     expect(problemOf(() => requireSame(saved, document))).toBeUndefined();
   });
 
-  it('is refused, and the difference is shown, if it is for a different cluster', () => {
+  it('is refused, and the difference is shown, if it was made for a different cluster', () => {
     const saved = { shown: 'plan.json', document: JSON.parse(document) };
     expect(problemOf(() => requireSame(saved, document))).toBeUndefined();
     const other = document.replace('"cluster": "studio-rack"', '"cluster": "other"');

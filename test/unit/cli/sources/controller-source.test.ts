@@ -47,13 +47,13 @@ describe('a model folder', () => {
     expect(fact.kind === 'known' && fact.files.every(({ path }) => isTreePath(path))).toBe(true);
   });
 
-  it('is rejected if it contains a link to a folder, which could be endless', async () => {
+  it('is rejected if it contains a link to a folder, because such a link could be endless', async () => {
     mkdirSync(at('looped'));
     symlinkSync(at('looped'), at('looped/again'));
     expect(await readFolder(at('looped'), signal)).toMatchObject({ kind: 'unreadable' });
   });
 
-  it('is rejected if it contains a link that leads out of the folder, because nodes would publish a private file', async () => {
+  it('is rejected if a link leads out of the folder, because nodes would then publish a private file', async () => {
     mkdirSync(at('cloned'));
     symlinkSync('../large', at('cloned/config.json'));
     expect(await readFolder(at('cloned'), signal)).toMatchObject({

@@ -35,17 +35,17 @@ async function ask(url: string, deadline: number) {
 }
 
 describe("a server's answer", () => {
-  it('ends after --deadline if its bytes arrive one by one', async () => {
+  it('is aborted after --deadline if its bytes arrive one by one', async () => {
     const answer = await ask(await slowServer(40, ' '), 500);
     expect(answer).toEqual({ why: expect.stringMatching(/^sent only \d+ bytes in \d+ s$/) });
   });
 
-  it('has more time the more bytes it has', async () => {
+  it('gets more time the larger it is', async () => {
     const answer = await ask(await slowServer(40, ' '.repeat(4_096)), 1_500);
     expect(answer).toMatchObject({ status: 200, body: { length: 40 * 4_096 } });
   });
 
-  it('ends after --deadline without a byte', async () => {
+  it('is aborted after --deadline if no bytes arrive', async () => {
     const server = await slowServer(-1, '');
     expect(await ask(server, 300)).toEqual({ why: expect.stringMatching(/^sent /) });
   });

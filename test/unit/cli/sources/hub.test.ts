@@ -87,7 +87,7 @@ describe('a repository', () => {
     expect(await resolved('hf:acme/gated', { token: tokenOf('hf_good') })).toMatchObject({ kind: 'known' });
   });
 
-  it('is resolved without reading the token if it is public', async () => {
+  it('is resolved without reading the token if the repository is public', async () => {
     const token = tokenReader(() => Promise.reject(new Error('the token was read')));
     expect(await resolved('hf:acme/tiny', { token })).toMatchObject({ kind: 'known', commit });
   });
@@ -96,7 +96,7 @@ describe('a repository', () => {
     ['hf:acme/tiny', 'public'],
     ['hf:acme/secret', undefined],
     ['hf:acme/gated', undefined],
-  ])('is public only if everybody may download it: %s', async (text, shown) => {
+  ])('is public only if anyone may download it: %s', async (text, shown) => {
     const found = await resolved(text, { token: tokenOf('hf_good') });
     expect([found.kind, 'access' in found ? found.access : undefined]).toEqual(['known', shown]);
   });
@@ -106,7 +106,7 @@ describe('a repository', () => {
     expect(await resolved('hf:acme/tiny')).toMatchObject({ kind: 'unresolved' });
   });
 
-  it('is requested again after the pause that the rate limit demands', async () => {
+  it('is requested again after the pause that the rate limit requires', async () => {
     const pauses: number[] = [];
     const onPause = (seconds: number): void => {
       pauses.push(seconds);
@@ -120,7 +120,7 @@ describe('a repository', () => {
     expect([pauses, sleptMs]).toEqual([[10], [10_000]]);
   });
 
-  it('is unresolved if the pauses of all its requests together would last longer than 15 minutes', async () => {
+  it('is unresolved if the pauses between its requests would exceed 15 minutes in total', async () => {
     const paused: number[] = [];
     skipSleeps();
     const list = [...'abcdefgh'].map((name) => ({ type: 'file', path: `${name}.json`, size: 2, oid: 'ab'.repeat(20) }));
@@ -144,7 +144,7 @@ describe('a repository', () => {
     expect(paused).toEqual([300, 300, 300]);
   });
 
-  it('is unresolved if the server cannot be reached or the connection breaks off', async () => {
+  it('is unresolved if the server cannot be reached or the connection drops', async () => {
     const sleptMs = skipSleeps();
     const closed = await resolved('hf:acme/tiny', { downloads: { mirror: 'https://127.0.0.1:1' } });
     expect(closed).toMatchObject({ kind: 'unresolved', detail: expect.stringMatching(/ECONNREFUSED/) });
@@ -183,7 +183,7 @@ describe('a long list', () => {
   it.each([
     [16, 'known'],
     [17, 'unresolved'],
-  ])('of %i MiB is %s', async (megabytes, kind) => {
+  ])('has a size of %i MiB and is %s', async (megabytes, kind) => {
     const entries = JSON.stringify([{ type: 'file', path: 'a.json', size: 1, oid: '', lfs: { oid: 'ab'.repeat(32) } }]);
     const list = { ...jsonAnswer(200, []), body: Buffer.from(entries.padEnd(megabytes * 2 ** 20)) };
     const web = await openFakeWeb(
@@ -198,7 +198,7 @@ describe('a long list', () => {
 });
 
 describe('a list with a model of 9,007 TB', () => {
-  it('is refused, and the limit is shown', async () => {
+  it('is refused with an error that shows the limit', async () => {
     const list = [
       { type: 'file', path: 'a.json', size: 1, lfs: { oid: 'ab'.repeat(32), size: Number.MAX_SAFE_INTEGER } },
     ];
@@ -236,7 +236,7 @@ describe('a revision in the lock', () => {
     [{ kind: 'known', commit: 'a'.repeat(40) }, []],
     [{ kind: 'known', commit: 'b'.repeat(40) }, ['model/revision-moved']],
     [{ kind: 'unresolved', detail: 'No answer.' }, ['model/revision-unknown']],
-  ] as const)('causes a notice if it moved or if that is unknown: %o', (now, codes) => {
+  ] as const)('causes a notice if it has moved or may have moved: %o', (now, codes) => {
     expect(sayValue(revisionNotice('tiny', locked, now)).map(({ code }) => code)).toEqual(codes);
   });
 });

@@ -59,7 +59,7 @@ describe('key sources', () => {
     expect(await rows('studio-2')).toEqual([]);
   });
 
-  it("are also listed for a fallback's nodes, because their gateway has them", async () => {
+  it("are also listed for a fallback's nodes, because the gateway there uses the keys", async () => {
     const placements = [
       { ...placement('ANA'), fallback: { nodes: [nodeName('studio-2')], contextTokens: 1 } },
     ] as unknown as DesiredFleet['placements'];

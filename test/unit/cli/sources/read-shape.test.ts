@@ -164,14 +164,14 @@ describe("a model's shape", () => {
     });
   });
 
-  it('is unknown for a missing folder, and for a folder instead of a file', async () => {
+  it('is unknown if the model folder is missing, or if one of its files is a folder', async () => {
     const gone = await readShape(folderSource(at('gone')), names);
     expect(gone).toEqual({ kind: 'unknown', why: 'config.json does not exist' });
     const none = { kind: 'unknown', why: 'it has neither safetensors nor GGUF files' };
     expect(await readShape(folderSource(root), ['config.json', 'model'])).toEqual(none);
   });
 
-  it('is unknown for a damaged file, and the reason names that file', async () => {
+  it('is unknown if a file is damaged, and the reason names that file', async () => {
     write('bad.gguf', 'GGML');
     const damaged = { kind: 'unknown', why: 'the header of bad.gguf does not begin with GGUF' };
     expect(await readShape(folderSource(root), ['bad.gguf'])).toEqual(damaged);

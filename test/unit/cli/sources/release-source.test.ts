@@ -64,7 +64,7 @@ describe('a release', () => {
   const exo = exoReleases.archive('1.0.72');
   const named = (name: string) => page(name).replaceAll(/1\.0\.(?:71|60)/g, '1.0.72');
 
-  it('needs no request if it is known', async () => {
+  it('is resolved without a request if its digest is known', async () => {
     const { fact } = await resolve(exoReleases.archive('1.0.71'), {});
     expect(fact).toEqual({ kind: 'known', ...exoReleases.archive('1.0.71').known });
     expect(asked).toEqual([]);
@@ -76,7 +76,7 @@ describe('a release', () => {
     expect(asked).toEqual([`GET ${exoPage}`]);
   });
 
-  it('of Node.js has the digest from the list and the size of the archive', async () => {
+  it('takes the digest of Node.js from the published list, and the size from the archive', async () => {
     const { known: _, ...node } = nodeReleases.archive('22.22.0');
     const folder = '/nodejs.org/dist/v22.22.0';
     const path = `${folder}/node-v22.22.0-darwin-arm64.tar.gz`;
@@ -126,7 +126,7 @@ describe('a release', () => {
     expect(fact.kind).toBe(kind);
   });
 
-  it('is not resolved if its page ends early or cannot be reached', async () => {
+  it('is not resolved if the response is truncated or the server cannot be reached', async () => {
     const url = 'https://site.lan/own.tar.gz';
     const cutOff: Answer = (response) => {
       response.writeHead(200, { 'content-length': bytes.length });

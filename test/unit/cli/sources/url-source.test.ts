@@ -42,7 +42,7 @@ const read = (folder: string) =>
   });
 
 describe("a server's list of files", () => {
-  it('has the digests from SHA256SUMS and the sizes of the files, and reads no file', async () => {
+  it('has the digests from SHA256SUMS and the file sizes, without downloading any file', async () => {
     web.reset();
     expect(await read('kimi')).toEqual({
       kind: 'known',

@@ -23,7 +23,7 @@ describe("a command's progress", () => {
     [false, 13_000, [2_500, 12_500]],
     [true, 1_999, [1, 1_500]],
     [false, 1_999, [1, 1_500]],
-  ])('is redrawn on a terminal (%s), otherwise printed less often', async (canRewrite, forMs, doneAtMs) => {
+  ])('is redrawn on a terminal, and printed less often without a terminal (terminal: %s)', async (canRewrite, forMs, doneAtMs) => {
     const { console, written } = timedConsole({ canRewrite });
     const what = canRewrite ? 'observing' : () => 'asking';
     const work = terminal.withProgress(console, [what, [{ name: 'a' }, { name: 'b' }]], async (done) => {
@@ -72,7 +72,7 @@ describe('a console', () => {
     expect(new Set(painted).size).toBe(hasColor ? 5 : 1);
   });
 
-  it("writes to its process's streams, in ASCII if necessary, and errors below a drawing", () => {
+  it("writes to its process's streams, in ASCII if necessary, and prints errors below a drawing", () => {
     const streams = { stdin: { isTTY: true }, stdout: new PassThrough(), stderr: new PassThrough() };
     const about = { noColor: false, isSimulated: true, hasEvents: true };
     const open = (LANG: string, isTTY = true) =>
@@ -93,7 +93,7 @@ describe('a console', () => {
     expect(console.outClosed.aborted).toBe(true);
   });
 
-  it('prints JSON indented, but on one line after events', () => {
+  it('prints JSON on several lines, or on one line after events', () => {
     const lines = [{}, { hasEvents: true }].map((changes) => {
       const { console, written } = timedConsole(changes);
       terminal.showJson(console, { formatVersion: 1, diagnostics: [] } as never);
@@ -102,7 +102,7 @@ describe('a console', () => {
     expect(lines).toEqual([5, 2]);
   });
 
-  it('prints a result as its document with --json, otherwise as its text, and returns its exit code', () => {
+  it('prints a result as JSON with --json and as text otherwise, and returns its exit code', () => {
     const shown = [true, false].map((json) => {
       const { console, written } = timedConsole({});
       const document = { formatVersion: 1, diagnostics: [] } as never;

@@ -21,7 +21,7 @@ describe("a run's abort signal", () => {
     ['SIGTERM', 143],
     ['SIGHUP', 143],
     ['SIGQUIT', 143],
-  ] as const)('stops a run cleanly at the first %s, and with exit code %i at the second', async (name, exit) => {
+  ] as const)('stops a run cleanly at the first %s, and exits with code %i at the second', async (name, exit) => {
     const child = startModule(`import { listenForSignals } from './src/cli/terminal/signals.ts';
 listenForSignals({ err: (text) => process.stdout.write(text) });
 setInterval(() => undefined, 1_000);

@@ -126,7 +126,7 @@ describe('the permission check for a file', () => {
     expect(details(0, 0o664, [])).toEqual([]);
   });
 
-  it('includes the folders above the file, because anyone who can write to them can replace it', () => {
+  it('includes the folders above the file, because anyone who can write to them can replace the file', () => {
     const replaced = (who: string, folder: string, hint: string) => [
       [`${who} can replace cluster.yaml, because they can write to the folder ${folder}.`, hint],
     ];

@@ -38,7 +38,7 @@ describe('a progress line', () => {
     expect(lineAt(columns).length).toBeLessThan(columns);
   });
 
-  it('shows as many complete names as fit', () => {
+  it('shows as many complete node names as fit', () => {
     expect([100, 80, 40].map(lineAt)).toEqual([
       'observing: 0 of 4000 done after 7 s, waiting for node-0, node-1, node-2, node-3 and 3996 more',
       'observing: 0 of 4000 done after 7 s, waiting for node-0, node-1 and 3998 more',
@@ -69,7 +69,7 @@ describe('text without UTF-8', () => {
     expect(asciiText('gr\u00fcn \u{1f600}\n')).toBe('gr\\u{fc}n \\u{1f600}\n');
   });
 
-  it('leaves the JSON document unchanged', () => {
+  it('keeps the values in a JSON document unchanged', () => {
     fc.assert(
       fc.property(fc.json({ stringUnit: 'binary' }), (text) => {
         const ascii = asciiJson(text);

@@ -42,7 +42,7 @@ describe('attempts to unlock a Mac', () => {
     expect(await refusedAfter(attempts.seenUp('a'))).toBe(false);
   });
 
-  it('are kept in a private file for each address, without unreadable entries', async () => {
+  it('are stored in one private file per address, and unreadable files are ignored', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
     const attempts = open('kept');
     await attempts.take('b', 5_000);

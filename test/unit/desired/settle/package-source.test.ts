@@ -104,7 +104,7 @@ describe('a runtime from a commit', () => {
     expect(unmadeRuntimes({ runtimes: [wanted] })).toEqual([]);
   });
 
-  it("is built on a node while its wheel or list is missing, and locks the archive's digest", () => {
+  it("is built on a node while its wheel or list is missing, and the archive's digest is locked", () => {
     for (const found of [
       absent,
       { ...absent, 'mlx/requirements.lock': list },

@@ -71,7 +71,7 @@ describe('a package list', () => {
     expect([packages, problems]).toEqual([[], [{ line: 3, text: expect.stringContaining(expected) }]]);
   });
 
-  it("reports all of a package's problems on the package's first line", () => {
+  it("reports all problems with a package at the package's first line", () => {
     const { problems } = readRequirements(`a==1 \\\n  # via b\nb==2\n\nc>=3 \\\n  ${hash}\n`);
     expect(problems.map(({ line }) => line)).toEqual([1, 3, 5]);
   });
@@ -96,14 +96,14 @@ const settled = (text: string | undefined) => {
 };
 
 describe("an mlx runtime's packages", () => {
-  it('come from a file that may be private, so at most three errors and none of its text are shown', () => {
+  it('cause at most three errors, and the errors quote nothing from a list that may be private', () => {
     const lines = ['root:$6$SALT:hash', 'AWS_SECRET=SALT', '-----BEGIN SALT KEY-----', 'SALT', 'https://me:SALT@host/'];
     const { diagnostics } = settled(lines.join('\n'));
     expect(diagnostics.map(({ detail }) => String(detail)).join('\n')).not.toContain('SALT');
     expect([diagnostics.length, diagnostics[2]?.detail]).toEqual([3, expect.stringContaining('true of 2 more')]);
   });
 
-  it('have known versions once the list is read', () => {
+  it('have known versions once the package list has been read', () => {
     const { runtime: after, diagnostics } = settled(`mlx==0.31.2 ${hash}\nmlx-lm==0.31.3 ${hash}\n`);
     expect([after, diagnostics]).toEqual([{ ...runtime, packages: { mlx: '0.31.2', 'mlx-lm': '0.31.3' } }, []]);
   });
@@ -144,7 +144,7 @@ const lists = { name: 'mlx-lm', version: '0.32.0', python: '3.12' };
 const output = `mlx==0.32.2 \\\n    ${hash}\nmlx-lm==0.32.0 \\\n    ${hash} \\\n    ${hash}\n`;
 
 describe('a package list that a node made', () => {
-  it('has a name determined by its inputs', () => {
+  it('has a name that depends only on its inputs', () => {
     expect(listName(lists)).toBe('mlx-lm-0.32.0-python-3.12.requirements');
   });
 

@@ -39,7 +39,7 @@ const lockAfter = (...applied: readonly DesiredRuntime[]): Pick<ClusterLock, 'ru
   );
 
 describe("a version's keys in the lock", () => {
-  it.each(runtimes.map((one) => [one.driver, one] as const))('are read as they were written for %s', (_, one) => {
+  it.each(runtimes.map((one) => [one.driver, one] as const))('are read back as they were written for %s', (_, one) => {
     const runtimeKeys = { [one.name]: lockedKeys({ ...one, digest: older }, {}, keysByDriver) };
     const text = renderLock({ ...emptyLock('cluster.lock'), runtimeKeys });
     const { lock, diagnostics } = parseLock(text, 'cluster.lock');
@@ -80,7 +80,7 @@ describe("a version's name", () => {
   const releases: ClusterSpec['runtimes'] = { llama: { driver: 'llamacpp-rpc', version: 'b10950' } };
   const llama = resolveRuntimes({ runtimes: releases } as ClusterSpec, keysByDriver);
 
-  it('is the release of exo, of llama.cpp and of mlx-lm', () => {
+  it('is the release for exo, llama.cpp and mlx-lm', () => {
     const found = [oldExo, llama[0], runtimes.find((one) => one.driver === 'mlx')].map(names);
     expect(found.map((one) => one[shortDigest(older)])).toEqual(['1.0.71', 'b10950', '0.31.3']);
     expect(names(runtimes.find((one) => one.driver === 'command'))).toEqual({});

@@ -70,7 +70,7 @@ describe('a runtime by version', () => {
     expect([missing.locked, missing.lockedRelease]).toEqual([undefined, undefined]);
   });
 
-  it('has the version that the nodes have, for commands that resolve nothing', () => {
+  it('keeps the version on the nodes for commands that resolve no releases', () => {
     const { wanted, lockedRelease, additions } = settle('1.0.72');
     expect([wanted.digest, lockedRelease, additions]).toEqual([sha('a'), url('1.0.71'), []]);
   });

@@ -34,7 +34,7 @@ describe('a rolled-back runtime', () => {
     expect([rolledBack, additions]).toEqual([lock.rolledBack.ref, []]);
   });
 
-  it('follows its archive once the archive changes, and this is reported', () => {
+  it('uses its archive again once the archive changes, and the change is reported', () => {
     const { wanted, rolledBack, additions } = settled('b');
     expect(wanted).toMatchObject({ sha256: sha('b'), digest: sha('b') });
     expect([wanted.rolledBackFrom, rolledBack]).toEqual([undefined, undefined]);

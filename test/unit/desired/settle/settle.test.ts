@@ -60,7 +60,7 @@ const codesOf = ({ diagnostics }: SettledFleet) => diagnostics.map(({ code }) =>
 describe('link networks', () => {
   const two = settle({ links: ['a:2 <-> b:2', 'c:3 <-> a:3'] });
 
-  it('are the first free ones in file order, and each is reported', () => {
+  it('are the first free networks, allocated in file order, and each is reported', () => {
     expect(linksOf(two)).toEqual({ 'a:2 <-> b:2': '10.77.0.0', 'a:3 <-> c:3': '10.77.0.4' });
     expect(two.fleet.thunderbolt.networks).toEqual({
       0: { address: '10.77.0.0', prefixLength: 30 },
@@ -82,7 +82,7 @@ describe('link networks', () => {
     expect([again.lock, again.additions]).toEqual([two.lock, []]);
   });
 
-  it('stay reserved after a link is removed, until no node has them', () => {
+  it('stay reserved after a link is removed, until no node uses them', () => {
     const left = settle({ links: ['c:3 <-> a:3', 'b:4 <-> c:4'] }, two.lock);
     expect(linksOf(left)).toEqual({ 'a:3 <-> c:3': '10.77.0.4', 'b:4 <-> c:4': '10.77.0.8' });
     expect(left.fleet.thunderbolt.formerNetworks).toEqual([{ address: '10.77.0.0', prefixLength: 30 }]);
@@ -93,7 +93,7 @@ describe('link networks', () => {
     expect(next.fleet.thunderbolt.formerNetworks).toEqual([]);
   });
 
-  it('return to a link that is added again', () => {
+  it('are given back to a link that is added again', () => {
     const left = settle({ links: [] }, two.lock);
     const back = settle({ links: ['b:4 <-> c:4', 'a:3 <-> c:3'] }, left.lock);
     expect(linksOf(back)).toEqual({ 'a:3 <-> c:3': '10.77.0.4', 'b:4 <-> c:4': '10.77.0.8' });

@@ -67,7 +67,7 @@ describe('the roles of a command runtime', () => {
     expect(alone.map(({ argv }) => argv[1])).toEqual(['127.0.0.1']);
   });
 
-  it('reach a leader without a cable over the office network', () => {
+  it('reach a leader over the office network if no cable leads to it', () => {
     const placement: Partial<DesiredPlacement> = { nodes: on(1, 2, 3, 4), sharding: 'pipeline' };
     const runtime = { command: ['{runtime}/serve', '{leader}'] };
     const fleet = asLogin(meshFleet({ runtime, placement }));
@@ -83,7 +83,7 @@ describe('the roles of a command runtime', () => {
     expect(blind).toMatchObject({ kind: 'incomplete', missing: expect.stringContaining('office network address') });
   });
 
-  it('have a rank that reads prompts, whose address every rank knows', () => {
+  it('include a rank that reads prompts, whose address every rank knows', () => {
     const runtime = {
       command: ['{runtime}/serve', '--prefill={prefill}:{port}'],
       roles: { prefill: ['{runtime}/read', '--listen={prefill}:{port}', '--for={leader}'] },
@@ -106,7 +106,7 @@ describe('the roles of a command runtime', () => {
     ]);
   });
 
-  it('need the names of RDMA devices only if a field or a variable has them', () => {
+  it('need the names of RDMA devices only if a field or a variable uses them', () => {
     const needs = (runtime: Partial<CommandRuntime>, placement: Partial<DesiredPlacement> = {}) => {
       const fleet = meshFleet({ runtime, placement: { ...overRdma, ...placement } });
       const [kimi] = fleet.placements;
@@ -151,7 +151,7 @@ describe('the environment of a command runtime', () => {
     ]);
   });
 
-  it("has MLX's hostfile for TCP, and none of them for a single rank", () => {
+  it("has MLX's hostfile for TCP, and no variables for a single rank", () => {
     const [, , third] = ranksOf({ runtime: { variables: 'mlx' } });
     expect(third?.env).toEqual({ MLX_RANK: '2', MLX_HOSTFILE: `${folder}/hosts.json` });
     expect(ranksOf({ runtime: { variables: 'mlx' }, placement: { nodes: on(1) } })[0]?.env).toEqual({});
@@ -216,7 +216,7 @@ describe('the preparation of a command runtime', () => {
   const keysOf = (changes: MeshChanges, generation?: number) =>
     prepared(changes, generation).map((one) => one?.key ?? '');
 
-  it('has its own words and the environment of the ranks, in a folder that only its version uses', () => {
+  it("runs with its own arguments and the ranks' environment, in a folder that only its version uses", () => {
     const runtime = { prepare, env: { STATE: '{data}', PORT: '{port}' } };
     const [first] = prepared({ runtime });
     const name = `data-${first?.key.slice(0, 16)}`;
@@ -233,7 +233,7 @@ describe('the preparation of a command runtime', () => {
     expect(leader?.files).toEqual([{ kind: 'prepared', name }]);
   });
 
-  it('has the same key at every start, and another one for other words, other files or another node', () => {
+  it('has the same key at every start, but a different key if the arguments, files or nodes differ', () => {
     const runtime = { prepare };
     const keys = keysOf({ runtime });
     expect(new Set(keys).size).toBe(3);
@@ -268,7 +268,7 @@ describe('a command runtime with Python packages', () => {
 });
 
 describe('the start of a command runtime', () => {
-  it('lets followers start when the leader meets them, and a single rank start without them', () => {
+  it('starts followers once the leader listens; a single rank starts without followers', () => {
     const runtime: Partial<CommandRuntime> = {
       meeting: '{port}',
       joinedListening: '{endpoint}',

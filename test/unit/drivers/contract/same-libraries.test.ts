@@ -124,7 +124,7 @@ describe('a plan for a runtime that each node installs itself', () => {
     expect(planOf(equal, equal, third)).toEqual({ codes: [code], gates: [], isStarted: false });
   });
 
-  it('compares libraries before the start if a node has yet to install them', () => {
+  it('compares libraries before the start if a node has not installed them yet', () => {
     expect(planOf(equal, equal, [])).toEqual({
       codes: [],
       gates: [{ node: 'studio-1', address: 'libraries/kimi', value: 'equal' }],

@@ -47,7 +47,7 @@ describe('the chosen preview', () => {
     }
   });
 
-  it('does not exist if a shard has a different kind', () => {
+  it('is missing if a shard has a different kind', () => {
     const mixed = previewsOf('previews-4node-kimi.json').map((preview) =>
       preview.instance === undefined
         ? preview
@@ -59,7 +59,7 @@ describe('the chosen preview', () => {
     expect(choosePreview(mixed, kimi).kind).toBe('none');
   });
 
-  it('does not exist if "tensor over RDMA" is only the label of a ring on one node', () => {
+  it('is missing if "tensor over RDMA" is only the label of a ring on one node', () => {
     const all = previewsOf('previews-no-rdma.json');
     const one = { ...qwen, ids: ids.slice(0, 1) };
     const disguised = all.filter(({ error }) => error === undefined);
@@ -76,11 +76,11 @@ describe('the chosen preview', () => {
       { ...kimi, ids: four.slice(0, 3) },
       "exo's preview of Tensor over MlxJaccl is a MlxJacclInstance with TensorShardMetadata on 2 nodes",
     ],
-  ])('does not exist, and exo gives the reason (%s)', (name, wish, reason) => {
+  ])('is missing, with the reason that exo gives (%s)', (name, wish, reason) => {
     expect(choosePreview(previewsOf(name), wish)).toEqual({ kind: 'none', reason });
   });
 
-  it('does not exist for a different model', () => {
+  it('is missing if the previews are for a different model', () => {
     const other = { ...kimi, modelId: 'other/model' };
     expect(choosePreview(previewsOf('previews-4node-kimi.json'), other).kind).toBe('none');
   });

@@ -329,7 +329,7 @@ describe('an exo ring over TCP', () => {
     expect(end).toMatchObject({ code: 'exo/ring-off-cables', reason: `its ring connects ${ways}` });
   });
 
-  it('is refused if its nodes also have an address at their own place', () => {
+  it('is refused if it does not run over the cables, even if each node lists an address for itself', () => {
     const previews = at('192.168.1.12').replaceAll(/"(?:0\.0\.0\.0|10\.99\.1\.1)"/g, '"192.168.1.11"');
     const { end } = play(well([ready], { 'GET /instance/previews': previews }), cablesAt('10.99.1.1', '10.99.1.2'));
     expect(end).toMatchObject({

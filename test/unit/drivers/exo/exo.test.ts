@@ -123,7 +123,7 @@ describe('an exo rank', () => {
     ]);
   });
 
-  it("is asked for a token by the model's full name", () => {
+  it("is asked for a token with the model's full name", () => {
     expect(JSON.parse(ranksOf({})[0]?.request ?? '')).toMatchObject({ model: 'acme/Tiny-4bit', max_tokens: 1 });
     expect([driverOf({ driver: 'exo' }), exo.canRestartOne(placed(exoFleet())[1])]).toEqual([exo, false]);
   });

@@ -36,7 +36,7 @@ describe('a placement on llama.cpp', () => {
     expect(drafted('a.gguf', 'b.gguf')).toEqual(['llama/several-ggufs']);
   });
 
-  it('keeps the options about its drafter to the driver, which others may set', () => {
+  it('reserves the drafter options for the driver only if it has a drafter', () => {
     const nodes = llamaFleet().placements[0]?.nodes.slice(0, 1) ?? [];
     const args = `--spec-type --spec-default -ngld --gpu-layers-draft --n-gpu-layers-draft --spec-draft-ngl -devd
       --device-draft --spec-draft-device -otd --override-tensor-draft --spec-draft-override-tensor -cmoed

@@ -106,7 +106,7 @@ describe('the ranks of a llama.cpp mesh', () => {
     expect(server).not.toContain('--cache');
   });
 
-  it('bring the native probe to workers with a cache, and have the same digest without it', () => {
+  it('include the native probe for workers with a cache, and the probe does not change their digest', () => {
     const configured = (cache: LlamaRuntime['cache'], nativeProgram?: string) => {
       const fleet = llamaFleet({ runtime: { cache } });
       const [kimi] = fleet.placements;
@@ -137,7 +137,7 @@ describe('a server with a drafter', () => {
     return configurePlacement(kimi, { ...fleet, models }, 5, lastingNames);
   };
 
-  it('loads its file from its own folder, on the GPU, with the option that makes the server use it', () => {
+  it('loads the drafter from its own folder, onto the GPU, with the option that enables it', () => {
     const configured = drafted();
     const [rank] = configured.kind === 'configured' ? configured.ranks : [];
     const argv = rank === undefined ? [] : argvOf(rank);
@@ -148,7 +148,7 @@ describe('a server with a drafter', () => {
     expect(JSON.parse(rank?.record.declared ?? '')).toMatchObject({ drafter: `small ${drafter}` });
   });
 
-  it('has a different digest for a different drafter, and waits while the files of the drafter are unknown', () => {
+  it("has a different digest for a different drafter, and waits while the drafter's files are unknown", () => {
     const digests = [drafted(), drafted({ digest: digestOf('other') })].map((one) => one.digest);
     expect(new Set(digests).size).toBe(2);
     expect(drafted({ digest: undefined } as never)).toEqual({

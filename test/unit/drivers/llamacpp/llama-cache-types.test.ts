@@ -25,7 +25,7 @@ describe("llama.cpp's cache", () => {
     expect(llamaCacheFactor({ env, args: ['-ctv', 'f32'] })).toBe(2);
   });
 
-  it('of a drafter has as many tokens as that of the model, in a type of its own', () => {
+  it('holds as many tokens for a drafter as for the model, but with a separate type', () => {
     const model = { name: 'm', shape: evenShape(64e9, { cache: 1_000 }) };
     const small = { name: 's', shape: evenShape(1e9, { cache: 10, count: 10 }) };
     const needOf = (more: Partial<FitPlacement>, models: FitFleet['models'] = [model, small]) => {

@@ -100,7 +100,7 @@ describe('an mlx that is too old for macOS 27', () => {
     expect([codes('26.5', '0.32.0'), codes('27.0', '0.32.1')]).toEqual([[], []]);
   });
 
-  it('is reported only for Macs that have macOS 27, once they are observed', () => {
+  it('is reported only for Macs that were observed to have macOS 27', () => {
     const { nodes: seen } = observeMesh(meshFleet(), { ranks: {} });
     const [first] = nodes;
     const members = nodes.map((node) => {
@@ -182,7 +182,7 @@ describe('an mlx placement', () => {
     expect(codesOf({ links: open, placement: { transport: 'tcp' } })).toEqual(['error mlx/backend-needs-cables']);
   });
 
-  it('has a notice for an unused second cable, unless a ring has two cables on every hop', () => {
+  it('causes a notice for an unused second cable, unless a ring has two cables on every hop', () => {
     const doubled = (all: readonly Link[]) => [
       ...all,
       ...all.map((link, at) => ({
@@ -279,7 +279,7 @@ describe('an mlx placement', () => {
     expect(codes({ files: files.slice(0, 1) })).toEqual([]);
   });
 
-  it("causes warnings for a context beyond the model's limit and for a variable that may hang it", () => {
+  it("causes warnings for a context beyond the model's limit, and for a variable that may hang the mesh", () => {
     expect(codesOf({ placement: { contextTokens: 8_192 } })).toEqual([]);
     expect(codesOf({ placement: { contextTokens: 8_193 } })).toEqual(['warning mlx/context-too-long']);
     expect(codesOf({ placement: { env: { MLX_METAL_FAST_SYNCH: '1' } } })).toEqual(['warning mlx/fast-synch']);

@@ -212,7 +212,7 @@ describe('an mlx rank over RDMA', () => {
     expect(configured({ parallel: 2 }).digest).not.toBe(digest);
   });
 
-  it('changes its digest and its settings with the addresses of its cables, from which its GIDs are made', () => {
+  it('gets a new digest and new settings if the addresses of its cables change', () => {
     const moved: Other = {
       thunderbolt: ({ networks, ...rest }) => ({
         ...rest,

@@ -188,7 +188,7 @@ describe('an mlx pipeline', () => {
     );
   });
 
-  it('loses none from 0.32.0 on', () => {
+  it('loses no layers with mlx-lm 0.32.0 or newer', () => {
     const one = split({ shape: kimi, sharding: 'pipeline', size: 2 });
     expect(['0.31.0', '0.31.3', '0.32.0', '0.99.0'].map((mlxLm) => kindsOf({ ...one, mlxLm }))).toEqual([
       ['lost-layers'],

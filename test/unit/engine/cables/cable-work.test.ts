@@ -55,7 +55,7 @@ function placed(
 }
 
 describe('cable work', () => {
-  it('does not exist if all links are met', () => {
+  it('is empty if all links match the file', () => {
     expect(work({})).toMatchObject({ acts: [], loops: [], findings: [] });
   });
 

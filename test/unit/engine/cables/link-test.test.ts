@@ -38,7 +38,7 @@ describe('readTransport', () => {
     ['connect: Connection refused', false],
     ['ibv_alloc_pd failed with error 12', false],
     ['signal 15', false],
-  ])('reads "failed %s": the cable is the cause: %s', (reason, isBroken) => {
+  ])('reads "failed %s", and decides whether the cable is the cause: %s', (reason, isBroken) => {
     const ends = [end([...lead, `failed ${reason}`]), end([...follow, 'failed the other end failed'])] as const;
     expect(readTransport(ends)).toEqual({ kind: 'failed', isBroken, reason });
     expect(readTransport([ends[1], ends[0]])).toEqual({ kind: 'failed', isBroken, reason });
@@ -50,14 +50,14 @@ describe('readTransport', () => {
     ['that prints a whole line twice', end([...lead, ...lead, 'done']), 'an end printed no result'],
     ['with an impossible number', end([...impossible, 'done']), 'an end printed no result'],
     ['with an object that stays', end([...lead, `left ${stays}`, 'done']), `not given back: ${stays}`],
-  ])('does not count an end %s as a measurement', (_, broken, reason) => {
+  ])('does not accept an end %s as a measurement', (_, broken, reason) => {
     expect(readTransport([broken, whole[1]])).toEqual({ kind: 'failed', isBroken: false, reason });
   });
 
   it.each([
     'librdma.dylib: cannot open shared object file: No such file or directory; libibverbs.so.1: cannot open shared object',
     "dlopen(librdma.dylib, 0x0006): tried: 'librdma.dylib' (no such file)",
-  ])('reports in one sentence that there is no RDMA library: %s', (words) => {
+  ])('reports a missing RDMA library in one sentence: %s', (words) => {
     const ends = [end([`failed ${words}`]), end(['failed the other end failed'])] as const;
     expect(readTransport(ends)).toEqual({
       kind: 'failed',

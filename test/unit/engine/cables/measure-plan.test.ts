@@ -40,7 +40,7 @@ describe('measureRefusals', () => {
     ]);
   });
 
-  it('names all placements running at the same time, with a single stop, and does not mention their slots', () => {
+  it('suggests one stop command for all running placements, and does not mention their slots', () => {
     const ranks = {
       'studio-1': [
         { state: 'joined', rank: 0 },
@@ -58,7 +58,7 @@ describe('measureRefusals', () => {
     ]);
   });
 
-  it("refuses if the kernel's objects are unknown", () => {
+  it("refuses a measurement if the kernel's RDMA objects are unknown", () => {
     const unknown = { 'studio-1': { 'rdma-objects': 'timed-out' } } as const;
     const observation = observeMesh(fleet, { ranks: stopped, unknown });
     const found = measureRefusals(examine(fleet, observation), observation, [one]);

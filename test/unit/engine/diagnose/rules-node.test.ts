@@ -354,7 +354,7 @@ describe('a model with wrong contents', () => {
   } as const;
   const wrongFiles = ['a.bin', 'b.bin', 'c.bin'];
 
-  it('is an error with node, model, file and day, unless the version is not in the file', () => {
+  it('causes an error that names the wrong file, but only if the model version is in the cluster file', () => {
     const trees = [
       { ...damaged, wrongFiles, foundAtEpochSeconds: 1_790_000_000 },
       { ...damaged, name: 'old', wrongFiles },
@@ -370,7 +370,7 @@ describe('a model that a job prepares', () => {
   const shown = (more: Readonly<Record<string, string>>): readonly (string | undefined)[] =>
     findingsOf(only({ jobs: [{ key: 'k', fields: { ...fields, ...more } }] }), withKimi).map(({ detail }) => detail);
 
-  it('is a notice with the bytes that it has, and until when it waits', () => {
+  it("causes a notice that shows the bytes so far and the end of the job's wait", () => {
     expect(shown({})).toEqual(['A job on studio-3 prepares kimi.']);
     expect(shown({ done: '412000000000', total: '735000000000', until: '22:00' })).toEqual([
       'A job on studio-3 prepares kimi: it has 412.0 GB of 735.0 GB, and waits until 22:00 (downloads.window).',

@@ -47,7 +47,7 @@ const short = ({ stage, finding }: Trouble): string => `${stage} ${finding.code}
 const evidenceOf = (found: Trouble | undefined) => found?.evidence.map(({ node, fact }) => `${node} ${fact}`);
 
 describe('findings in repair order', () => {
-  it('do not exist for a healthy rack', () => {
+  it('are empty for a healthy rack', () => {
     expect(troubles({})).toEqual([]);
   });
 
@@ -85,13 +85,13 @@ describe('findings in repair order', () => {
     expect(refused).toEqual(holding);
   });
 
-  it('do not list a placement that uses TCP under disabled RDMA', () => {
+  it('do not list a placement that uses TCP as affected by disabled RDMA', () => {
     const [found] = troubles({ values: { 'studio-3': disabled } }, [{ ...chat, transport: 'tcp' }]);
     expect(found?.finding.code).toBe('rdma/disabled');
     expect(found?.hanging).toEqual([]);
   });
 
-  it('list neither serving placements nor any placements on other Macs', () => {
+  it('list neither serving placements nor placements on other Macs as affected', () => {
     const others = { ...chat, nodes: [nodeName('studio-1'), nodeName('studio-2')] };
     const found = troubles({ values: { 'studio-3': disabled } }, [{ ...chat, standing: 'met' }, others]);
     expect(found[0]?.hanging).toEqual([]);
@@ -156,7 +156,7 @@ describe('manual steps for the RDMA switch', () => {
   const switches = (changes: RackChanges) => rdmaSwitches(troubles(changes), observedFleet(changes));
   const on27 = { ...disabled, 'rdma-switch': 'off', 'macos-version': { version: '27.0', build: '26A428' } } as const;
 
-  it('require one visit to Recovery for all Macs before macOS 27', () => {
+  it('require a single visit to Recovery for all Macs before macOS 27', () => {
     const { recovery, systemSettings } = switches({ values: { 'studio-2': disabled, 'studio-4': disabled } });
     expect(systemSettings).toBeUndefined();
     expect(recovery?.nodes).toEqual(['studio-2', 'studio-4']);
@@ -180,7 +180,7 @@ describe('manual steps for the RDMA switch', () => {
     expect(switches({ values: { 'studio-2': disabled }, unknown }).recovery?.nodes).toEqual(['studio-2']);
   });
 
-  it('do not exist if RDMA is on everywhere or not needed', () => {
+  it('are not needed if RDMA is enabled everywhere or not required', () => {
     expect(switches({ cables: meshOfFour.slice(1) })).toEqual({});
     const desired = desiredFleet();
     const relaxed = { ...desired, thunderbolt: { ...desired.thunderbolt, rdma: 'auto' as const } };

@@ -34,7 +34,7 @@ describe('withUndrained', () => {
     expect(withUndrained([], drain, fleet)).toEqual([]);
   });
 
-  it('adds every node for a gateway from an earlier file if it is undrained or may be on an unreachable node', () => {
+  it('adds every node if a gateway from an earlier file is undrained or may be on an unreachable node', () => {
     const service = (behind?: readonly string[]): FactValues['services'] => [
       { label: 'dev.meshwright.gateway.8080', state: 'running', pid: 7, ...(behind === undefined ? {} : { behind }) },
     ];

@@ -47,7 +47,7 @@ describe('facts from published outputs', () => {
     await expect(`${pages.join('\n')}\n`).toMatchFileSnapshot('golden/texts.txt');
   });
 
-  it('notice damaged lines as in golden/damaged-lines.txt', async () => {
+  it('detect damaged lines as in golden/damaged-lines.txt', async () => {
     const known = cases.filter((one) => parseCase(one).kind === 'known');
     const pages = known.map((one) => [
       one.title,

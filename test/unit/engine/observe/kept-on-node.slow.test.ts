@@ -246,7 +246,7 @@ describe('a rank', () => {
       expect(await seen(root)).toMatchObject({ said: [] });
     });
 
-    it("reports its previous start's transport if recorded", async () => {
+    it('reports the transport of its previous start if one was recorded', async () => {
       const root = newRoot(shell);
       member(root, { rank: 1 });
       const mark = `boot=${session}\ntransport=rdma\nuntil=1\nlog=0\n`;

@@ -19,7 +19,7 @@ const kept = (lines: readonly string[]) => [
 const both = ['job 9f2a', '|name=blob', '|path=/opt/a=b', 'lease', '|owner=ana', '|verb=apply', 'end'];
 
 describe('the baseline fact', () => {
-  it('is unknown if the node returns an unknown setting', () => {
+  it('is unknown if the node returns an unfamiliar setting', () => {
     expect(baselineFact.parse(kept(['baseline power', '|sleep 1', 'end']), asked)).toMatchObject({ kind: 'known' });
     expect(baselineFact.parse(kept(['baseline moon', '|full', 'end']), asked)).toMatchObject({ reason: 'garbled' });
   });
@@ -103,7 +103,7 @@ describe('the services fact', () => {
     expect(said(['service dev.meshwright.keeper 137', 'end'])).toMatchObject({ reason: 'failed' });
   });
 
-  it('keeps the other services if launchctl prints an unknown state for one', () => {
+  it('keeps the other services if launchctl prints an unknown state for one service', () => {
     const services = ['keeper', 'rank.kimi', 'rank.qwen'].map((name) => `dev.meshwright.${name}`);
     const states = ['not running', 'penalty box', 'running'];
     const prints = services.flatMap((label, at) => [
@@ -174,7 +174,7 @@ describe('the launchctl print parser', () => {
     expect(loop).toEqual({ state: 'waiting', runs: 812, lastExit: '1' });
   });
 
-  it('reads the terminating signal instead of an exit code', () => {
+  it('reads the terminating signal in place of an exit code', () => {
     const signal = '\tlast terminating signal = Killed: 9';
     const idle = ['\tstate = not running', '\truns = 1'];
     expect(print(...idle, signal)).toEqual({ state: 'waiting', runs: 1, lastExit: 'Killed: 9' });

@@ -62,7 +62,7 @@ describe('the model-copies fact', () => {
   const said = (more: Partial<Answer>) =>
     modelCopies.parse([undefined, answer('kept-files', { stdout: 'end\n' }, more)], asked);
 
-  it('is empty if no copies were searched for, but unknown if the answers did not arrive', () => {
+  it('is empty if no copies were searched for, but unknown if the output is missing', () => {
     expect(value(said({}))).toEqual({ folders: [], unreadable: [] });
     expect(said({ missing: 'truncated' })).toMatchObject({ reason: 'truncated' });
     expect(modelCopies.parse([undefined, undefined], asked)).toMatchObject({ reason: 'not-asked' });

@@ -179,7 +179,7 @@ describe.each(scriptShells)('a whole observation under $name', (shell) => {
     expect([facts.services, facts.jobs, facts.leases]).toMatchObject([{ value: [] }, { value: [] }, { value: [] }]);
   });
 
-  it('does not read a file as an empty folder', async () => {
+  it('does not mistake a file for an empty folder', async () => {
     const root = macRoot(shell);
     root.file(`${keep}/ops`, 'a file');
     const facts = await observe(shell, root);

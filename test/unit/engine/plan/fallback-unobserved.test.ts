@@ -80,7 +80,7 @@ describe('a placement with ranks in both layouts', () => {
     return surveyPlacements(view)[0]?.nodes.join(', ');
   };
 
-  it('counts as running where it answers, otherwise where it was last started', () => {
+  it('counts as running where it answers, or else where it was last started', () => {
     const home = nodes(1, 2, 3).join(', ');
     expect(layoutOf({ generation: 1 }, { token: silent })).toBe('studio-4');
     expect(layoutOf({ generation: 4, token: silent })).toBe(home);

@@ -68,7 +68,7 @@ describe('a placement on its fallback', () => {
     expect(ofPlacement(plan).filter((id) => id.endsWith(' stop'))).toEqual(['studio-4 stop', 'studio-1 stop']);
   });
 
-  it('is started where it last ran, unless a start names a layout', () => {
+  it('is started where it last ran, unless the start command names a layout', () => {
     const ranks = onTheFallback(fleetWithFallback(), 'stopped');
     const [last, there, home] = ([{}, { layout: 'fallback' }, { layout: 'own' }] as const).map((wish) =>
       placedPlan({ ranks, goal: { kind: 'start', placements: ['kimi'], ...wish } }),
@@ -129,7 +129,7 @@ describe('a goal for a fallback node', () => {
 });
 
 describe('a start on the fallback', () => {
-  it('stops the running layout first, even if one of its nodes is unavailable, and is empty afterwards', () => {
+  it('stops the running layout first, even if a node of that layout is unavailable', () => {
     const plan = placedPlan({ ranks: onItsNodes, away: ['studio-2'], goal: startThere });
     const steps = ofPlacement(plan);
     expect(steps.filter((id) => / (?:stop|kick)$/.test(id))).toEqual([

@@ -89,7 +89,7 @@ describe('the converge goal', () => {
     expect(made.blockers.map(({ code }) => code)).toEqual(['sudo/denied']);
   });
 
-  it("lists a locked Mac's FileVault password as a manual step", () => {
+  it('adds a manual step to enter the FileVault password of a locked Mac', () => {
     const locked = diagnose('ssh/locked-at-filevault', {
       detail: 'It waits for a password.',
       subject: nodeSubject('studio-4'),

@@ -63,7 +63,7 @@ describe('a node on hold', () => {
     expect([plan.blockers, plan.waiting, codes(plan)]).toEqual([[], [], ['hold/held']]);
   });
 
-  it('is kept unchanged by a hold in the file until the end of its last day', () => {
+  it('stays unchanged through the last day of the hold in the file', () => {
     const rack = { values: { 'studio-2': { power } } };
     const during = judgeHolds(heldByFile('2026-12-01'), Date.UTC(2026, 11, 1, 23));
     const after = judgeHolds(heldByFile('2026-12-01'), Date.UTC(2026, 11, 2));
@@ -73,7 +73,7 @@ describe('a node on hold', () => {
     expect([free && changed(free), free && codes(free)]).toEqual([['studio-2 power/sleep'], ['hold/expired']]);
   });
 
-  it('can be changed again after the last day of the hold on the node', () => {
+  it('can be changed again after the hold stored on the node has expired', () => {
     const over = { ...hold, until: '2026-11-20', isOver: true };
     const plan = planFor({ rack: { values: { 'studio-2': { power, hold: [over] } } } });
     expect([changed(plan), codes(plan)]).toEqual([['studio-2 power/sleep'], ['hold/expired']]);

@@ -46,7 +46,7 @@ describe('a stop while a node is unavailable', () => {
     );
   });
 
-  it("stops followers after their leader, whatever the leader's result", () => {
+  it("stops followers after their leader, whether or not the leader's stop succeeds", () => {
     const { steps } = plan({ ranks: hangs, away: ['studio-3'], goal: stop });
     const follower = steps.find(({ id }) => id === 'studio-2/placement/kimi/stop');
     expect([follower?.needs, follower?.after]).toEqual([[], ['studio-1/placement/kimi/stop']]);
@@ -89,7 +89,7 @@ describe('the stop in a restart while a node is unavailable', () => {
     ).toEqual([[true, true]]);
   });
 
-  it('expects the token from rank 0, or from the leader if no rank has this number', () => {
+  it('expects the token from rank 0, or from the leader if there is no rank 0', () => {
     const token: TokenResult = { kind: 'answered', text: 'Hi' };
     const swapped: MeshRack['ranks'] = {
       'studio-1': [{ state: 'joined', rank: 1 }],

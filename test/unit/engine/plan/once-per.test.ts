@@ -37,7 +37,7 @@ describe('oncePer', () => {
     return reads;
   }
 
-  it("makes a plan read a placement's publication just as often if there are three other placements", () => {
+  it("reads a placement's publication as often for four placements as for one", () => {
     const alone = readsAmong(1);
     expect(alone).toBeGreaterThan(0);
     expect(readsAmong(4)).toBe(alone);

@@ -50,7 +50,7 @@ function behind(made: Plan, id: string): ReadonlySet<string> {
 const serving = threeRanks(['joined', 'running', 'running'], { token: { kind: 'answered', text: 'Hi' } });
 
 describe('a plan with a placement', () => {
-  it('names the nodes that it moves from and to', () => {
+  it('names the nodes that the placement moves from and to', () => {
     const fleet = meshFleet({ placement: { nodes: [nodeName('studio-4')] } });
     const ranks = threeRanks(['joined', 'running', 'running'], { token: { kind: 'answered', text: 'Hi' } });
     const values = { 'studio-4': { trees } };
@@ -248,7 +248,7 @@ describe('the reboot goal for a node with a rank', () => {
   });
 
   it.each(['reboot', 'shutdown'] as const)(
-    'does not wait before a %s for one of its ranks that cannot be killed',
+    'does not wait for an unkillable rank on that node before a %s',
     (kind) => {
       const made = plan({ goal: { kind, nodes: goal.nodes }, rack: { ranks: serving } });
       const stops = made.steps.flatMap(({ node, act }) =>
@@ -267,7 +267,7 @@ describe('the reboot goal for a node with a rank', () => {
     },
   );
 
-  it('needs no gate for ranks that its own restarts stop', () => {
+  it('needs no gate for ranks that the reboots themselves stop', () => {
     const all = { kind: 'reboot', nodes: nodes.map(nodeName) } as const;
     const made = plan({ goal: all, rack: { ranks: serving } });
     expect(made.steps.filter(({ act }) => act.kind === 'gate')).toEqual([]);

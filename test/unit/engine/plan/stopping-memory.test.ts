@@ -97,7 +97,7 @@ describe('memory next to a placement to be stopped', () => {
     ]);
   });
 
-  it("is free if the same plan stops only the placement's rank, because another node is unavailable", () => {
+  it("is free if the plan stops the placement's rank on this node, even if another node is unavailable", () => {
     const plan = placedPlan({ of, ranks, away: ['studio-3'] });
     expect(outcomeOf({ ranks, away: ['studio-3'] })).toEqual({ refused: [], started: ['other'], stopped: ['kimi'] });
     const bootstrap = plan.steps.find(({ id }) => id === 'studio-1/placement/other/bootstrap');

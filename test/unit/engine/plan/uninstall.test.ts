@@ -256,7 +256,7 @@ describe('the uninstall goal', () => {
 });
 
 describe('a fleet that loses some nodes', () => {
-  it('stops placements shared with other nodes, and drops those that are only on the lost nodes', () => {
+  it('stops placements shared with other nodes, and drops placements that are only on the lost nodes', () => {
     const without = fleetWithout({ ...settledFleet(), placements: rackOfThree.placements }, nodes);
     expect(without.placements).toEqual(['kimi']);
     expect(without.fleet.placements.map(({ name, state, nodes: own }) => [name, state, own])).toEqual([

@@ -57,7 +57,7 @@ describe('a plan without a source on this computer', () => {
     expect(made.later).toBeUndefined();
   });
 
-  it('announces the interruption that follows once apply has listed the packages', () => {
+  it('announces the interruption that apply will cause after it has listed the packages', () => {
     const lists = { name: 'mlx-lm', version: '0.32.0', python: '3.12' };
     const extras = [{ name: 'requirements.lock', source: '/rack/list', lists }];
     const runtimes = base.runtimes.map((one) => ({

@@ -43,7 +43,7 @@ describe('a placement', () => {
 });
 
 describe('a published placement', () => {
-  it('waits for its own runtime, cables and addresses, and for gateways that it no longer has', () => {
+  it('waits for its own runtime, cables and addresses, and for its former gateways', () => {
     const uses = (kind: string, property: ReturnType<typeof gatewayAddress> | undefined, ...nodes: readonly string[]) =>
       isUsedBy(
         placementAddress('qwen').about,

@@ -39,7 +39,7 @@ describe("a play's nodes", () => {
 describe('batches', () => {
   const sizes = (serial: readonly BatchSize[]) => batchesOf(play({ serial }), everything).map((batch) => batch.length);
 
-  it('are a single batch without sizes, and do not exist without nodes', () => {
+  it('are one batch if no sizes are given, and empty if there are no nodes', () => {
     expect(sizes([])).toEqual([4]);
     expect(batchesOf(play({}), [])).toEqual([]);
   });

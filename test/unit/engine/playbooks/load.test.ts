@@ -39,7 +39,7 @@ describe('a shipped playbook', () => {
 });
 
 describe('a playbook', () => {
-  it('is read as plays of tasks', () => {
+  it('is read as plays with tasks', () => {
     const { playbook, diagnostics } = load(`
 playbook: 1
 about: Everything once.
@@ -121,7 +121,7 @@ plays:
     expect([...words].sort()).toEqual([...kinds].sort());
   });
 
-  it('is refused if it uses the old name of the kind `gateway`', () => {
+  it('is refused if it uses the old name of the `gateway` kind', () => {
     const renamed = { detail: '`doorman` is now called `gateway`.', hint: 'Write `gateway`.' };
     expect(converge('doorman').diagnostics).toMatchObject([{ code: 'schema/not-allowed', ...renamed }]);
   });
@@ -141,7 +141,7 @@ plays:
     expect(diagnostics.map(placeOf)).toEqual(['2:59 playbook/not-published']);
   });
 
-  it('may reboot Macs only if it also starts what stops with them, or stops it on purpose', () => {
+  it('may reboot Macs only if it stops their placements before the reboot or starts them afterward', () => {
     const places = (tasks: string) =>
       load(`playbook: 1\nplays: [{ nodes: all, tasks: [${tasks}] }]`).diagnostics.map(placeOf);
     expect(places('reboot: {}')).toEqual(['2:39 playbook/leaves-stopped']);
@@ -152,7 +152,7 @@ plays:
     expect(places('stop: {}, reboot: {}')).toEqual([]);
   });
 
-  it('may not reboot Macs if it stops or starts only other placements', () => {
+  it('must not reboot Macs if it stops or starts only some of the placements on them', () => {
     const details = (...plays: readonly string[]) =>
       load(`playbook: 1\nplays: [${plays.join(', ')}]`).diagnostics.map(({ code, detail }) => `${code} ${detail}`);
     const left = (names: string) => [
@@ -167,7 +167,7 @@ plays:
     expect(details('{ nodes: targets, tasks: [stop: {}, reboot: {}] }')).toEqual([]);
   });
 
-  it('has all mistakes reported together, with positions and suggestions', () => {
+  it('has all its mistakes reported together, with positions and suggestions', () => {
     const { playbook, diagnostics } = load(`playbook: 1
 plays:
   - nodes: [studio-9, studoi-1]

@@ -50,7 +50,7 @@ const staged = (root: MacRoot): readonly string[] =>
 const noteOf = (root: MacRoot) => root.read(`${jobFolder(key).path}/note`);
 
 describe.concurrent.each(scriptShells)('adopt-model in $name', (shell) => {
-  it('clones every file with one call of cp and leaves the folder as it was', async () => {
+  it('clones every file with a single cp call and leaves the folder unchanged', async () => {
     const root = newRoot(shell);
     const before = originals(root);
     const total = weights.length + 2;
@@ -61,7 +61,7 @@ describe.concurrent.each(scriptShells)('adopt-model in $name', (shell) => {
     expect(clones.map((one) => /^cp -c .*\/blobs\/(one|two) .*\.clone$/.test(one))).toEqual([true, true]);
   });
 
-  it('leaves out a file with one wrong byte, and says so', async () => {
+  it('omits a file with one wrong byte, and reports it', async () => {
     const root = newRoot(shell);
     root.file(`${hub}/blobs/two`, weights.replace('w', 'W'));
     expect(await runJob(root, call())).toMatchObject({
@@ -74,7 +74,7 @@ describe.concurrent.each(scriptShells)('adopt-model in $name', (shell) => {
     expect(staged(root).filter((line) => line.includes('.clone'))).toEqual([]);
   });
 
-  it('leaves out a file that cannot be read', async () => {
+  it('omits a file that cannot be read', async () => {
     const root = newRoot(shell);
     root.tool('usr/bin/shasum', 'mkdir "$R/../hashed" || exit 1\nexec /usr/bin/shasum "$@"');
     expect(await runJob(root, call())).toMatchObject({
@@ -84,7 +84,7 @@ describe.concurrent.each(scriptShells)('adopt-model in $name', (shell) => {
     });
   });
 
-  it('leaves out files that links lead out of the folder, and files of a different size', async () => {
+  it('omits links that lead out of the folder, and files of a different size', async () => {
     const root = newRoot(shell);
     root.file('private/secret', '{}');
     root.file(`${hub}/blobs/two`, 'short');
@@ -136,7 +136,7 @@ describe.concurrent.each(scriptShells)('adopt-model in $name', (shell) => {
     expect(await runJob(root, call())).toMatchObject({ failure: { slug: 'adopt-changed' } });
   });
 
-  it('refuses a folder that is gone, and a Mac without lsof', async () => {
+  it('fails if the folder is missing, or if the Mac has no lsof', async () => {
     const root = newRoot(shell);
     expect(await runJob(root, call({ folder: nodePath('/Users/ana/gone') }))).toMatchObject({
       failure: { slug: 'adopt-gone' },
@@ -146,7 +146,7 @@ describe.concurrent.each(scriptShells)('adopt-model in $name', (shell) => {
     expect(await runJob(bare, call())).toMatchObject({ failure: { slug: 'adopt-writing' } });
   });
 
-  it('continues after it was killed, without comparing a file twice', async () => {
+  it('continues after it was killed, without comparing any file twice', async () => {
     const root = newRoot(shell);
     root.tool(
       'bin/cp',

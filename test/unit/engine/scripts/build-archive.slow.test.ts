@@ -74,7 +74,7 @@ function packed(root: MacRoot) {
 const both = { names: ['bin/', 'bin/ggml-rpc-server', 'bin/llama-server'], isRecorded: true };
 
 describe('build-archive', () => {
-  it('packs both programs, which need no library of Homebrew and run on every Apple silicon', async () => {
+  it('packs both programs, which need no Homebrew library and run on any Apple silicon Mac', async () => {
     const root = newRoot({});
     expect(await build(root)).toMatchObject({ exit: 0 });
     expect(packed(root)).toEqual(both);
@@ -87,7 +87,7 @@ describe('build-archive', () => {
     expect(root.has(folder.slice(root.folder.length + 1))).toBe(false);
   });
 
-  it('packs the worker under its present name if the commit has the old one', async () => {
+  it('packs the worker under its current name if the commit uses the old one', async () => {
     const old = ['llama-server', 'rpc-server'];
     const root = newRoot({ help: targets(...old), build: programs(arm64, ...old) });
     expect(await build(root)).toMatchObject({ exit: 0 });
@@ -173,7 +173,7 @@ describe('build-archive', () => {
       'not-for-macs',
       'the build of llama-server is not a program for Apple silicon',
     ],
-  ])('fails with the reason of %s', async (_what, cmake, slug, text) => {
+  ])('fails with a reason for %s', async (_what, cmake, slug, text) => {
     const root = newRoot(cmake);
     expect(await build(root)).toMatchObject({ exit: 1, failure: { slug, text } });
     expect([root.has(stagedBuild(exampleRuntime).path), root.has(stagedList(exampleRuntime).path)]).toEqual([

@@ -49,7 +49,7 @@ const random = Array.from({ length: 40 }, (_, seed) => [
 );
 
 describe('the hours for downloads', () => {
-  it.each(scriptShells)('are those of the clock on the wall, also over midnight, in $name', (shell) => {
+  it.each(scriptShells)('follow the local clock, even past midnight, in $name', (shell) => {
     const root = newRoot(shell);
     root.tool('bin/date', '[ "$*" = +%H%M%S ] || exit 64; IFS= read -r x <"$R/clock"; printf "%s\\n" "$x"');
     const [program, ...options] = shell.argv;

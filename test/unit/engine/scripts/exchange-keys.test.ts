@@ -29,7 +29,7 @@ async function run(root: MacRoot, script: string): Promise<void> {
 const grant = (key: string): string => `grant "$p" 14567 '${key}'`;
 
 describe.each(scriptShells)('the key of an exchange, with $name,', (shell: Shell) => {
-  it('gets a line for one command that ends after two days, and only the newest one', async () => {
+  it('gets a single authorized_keys line for one command, which expires after two days', async () => {
     const root = newRoot(shell);
     root.file(keys, theirs);
     chmodSync(join(root.folder, keys), 0o640);
@@ -46,7 +46,7 @@ describe.each(scriptShells)('the key of an exchange, with $name,', (shell: Shell
     expect(statSync(join(root.folder, keys)).mode & 0o777).toBe(0o640);
   });
 
-  it('loses its line and leaves the others', async () => {
+  it('loses its authorized_keys line, while the other lines are kept', async () => {
     const root = newRoot(shell);
     root.file(keys, `${theirs}\n`);
     await run(root, `${grant('ssh-ed25519 BBBB')}\nrevoke "$p"\nrevoke "$p"`);
@@ -65,7 +65,7 @@ describe.each(scriptShells)('the key of an exchange, with $name,', (shell: Shell
     expect(root.read(keys)).toBe(theirs);
   });
 
-  it('loses its line with the remains of a killed job', async () => {
+  it('loses its authorized_keys line when the remains of a killed job are removed', async () => {
     const root = newRoot(shell);
     root.file(keys, theirs);
     await run(root, grant('ssh-ed25519 BBBB'));
@@ -75,7 +75,7 @@ describe.each(scriptShells)('the key of an exchange, with $name,', (shell: Shell
 });
 
 describe('makeKeyPair', () => {
-  it('makes keys that SSH clients and servers read', async () => {
+  it('makes keys that SSH clients and servers can read', async () => {
     const { utils } = await loadSsh2();
     const { privateKey, publicKey } = makeKeyPair();
     const [own, open] = [utils.parseKey(privateKey), utils.parseKey(publicKey)];

@@ -6,7 +6,7 @@ const polled = (...lines: readonly string[]) => parseJobPoll(['state=running', .
 const many = Array.from({ length: 33 }, (_, at) => `n${at}`).join(' ');
 
 describe("the lines about other Macs in a job's status", () => {
-  it('accept a list of Mac names, and nothing else', () => {
+  it('are accepted only if they contain a list of Mac names', () => {
     const lines = ['progress=7 9', 'activity=receiving 2'];
     const plain = { state: 'running', done: 7, total: 9, activity: 'receiving', kept: 2 };
     expect(polled(...lines, 'sources=studio-1 studio-3')).toEqual({ ...plain, sources: nodes(1, 3) });
@@ -15,7 +15,7 @@ describe("the lines about other Macs in a job's status", () => {
     }
   });
 
-  it('name the Macs that a serving job feeds', () => {
+  it('name the Macs that a serving job sends to', () => {
     const serving = { report: 3, sentBytes: 4_096, feeds: nodes(2, 3) };
     const activity = { state: 'running', activity: 'serving', kept: 0 };
     expect(polled('activity=serving 0', 'serving=3 4096 studio-2 studio-3')).toEqual({ ...activity, serving });

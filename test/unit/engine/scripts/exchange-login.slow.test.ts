@@ -82,7 +82,7 @@ describe.skipIf(!hasSshd())('the SSH key of an exchange', () => {
   }
 
   it.each([['id'], ['/usr/bin/false'], ['']])(
-    'reaches the program that serves the model, whatever it asks for: %j',
+    'reaches only the program that serves the model, whatever the client requests: %j',
     async (command) => {
       const [out] = await ended(ssh(['-T'], command === '' ? [] : [command]), 'bytes\n');
       expect([out, reached]).toEqual(['hello\nbytes\n', ['program']]);
@@ -94,7 +94,7 @@ describe.skipIf(!hasSshd())('the SSH key of an exchange', () => {
     expect(errors).toContain('PTY allocation request failed');
   });
 
-  it('forwards nothing to another port of the Mac, and none to the client', async () => {
+  it('allows no forwarding to another port of the Mac, or back to the client', async () => {
     const other = portOf(servers[1] as Server);
     const [out, , code] = await ended(ssh(['-W', `127.0.0.1:${other}`]));
     expect([out, code === 0, reached.includes('other')]).toEqual(['', false, false]);
@@ -102,7 +102,7 @@ describe.skipIf(!hasSshd())('the SSH key of an exchange', () => {
     expect([errors, backward]).toEqual([expect.stringContaining('remote port forwarding failed'), 255]);
   });
 
-  it('forwards nothing to a socket of the Mac', async () => {
+  it('allows no forwarding to a socket on the Mac', async () => {
     const local = join(folder, 'local.sock');
     const child = ssh(['-N', '-L', `${local}:${socket}`]);
     const end = once(child, 'close');

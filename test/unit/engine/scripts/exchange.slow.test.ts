@@ -145,7 +145,7 @@ describe('an exchange of a model between Macs', () => {
     }
   }
 
-  it.each(scriptShells)('downloads each file once and proves it on every Mac, with $name', async (shell) => {
+  it.each(scriptShells)('downloads each file once and verifies it on every Mac, with $name', async (shell) => {
     const roots = start(shell);
     await exchange(roots, fetch);
     expect(isVerified(roots[0] as MacRoot, exampleModel)).toBe(true);
@@ -171,7 +171,7 @@ describe('an exchange of a model between Macs', () => {
     expect([asked, roots[0]?.has(peersFolder(exampleModel).path)]).toEqual([[], false]);
   });
 
-  it('downloads only what no Mac has, once, after the origin is gone', async () => {
+  it('downloads only the chunks that no Mac has if the origin is gone', async () => {
     const roots = start(scriptShells[0] as Shell).slice(1);
     const name = "odd names/it's #?.bin";
     const bytes = contents[name] as Buffer;
@@ -315,7 +315,7 @@ describe('an exchange of a model between Macs', () => {
     expect([isVerified(roots[0] as MacRoot, exampleModel), ends[0]?.activity]).toEqual([true, 'serving']);
   });
 
-  it('lets the origin end although a Mac reaches it only when it has everything', async () => {
+  it('lets the origin finish even if a Mac connects only after getting the whole model', async () => {
     const roots = start(scriptShells[0] as Shell);
     publish(roots[0]);
     const late = addressOf(100);
@@ -339,7 +339,7 @@ describe('an exchange of a model between Macs', () => {
     }
   });
 
-  it('waits with all Macs for the hours of the one that downloads, until a run removes them', async () => {
+  it("makes all Macs wait for the downloading Mac's download hours until a run removes the hours", async () => {
     const roots = start(scriptShells[0] as Shell);
     const hours = { begin: '22:00', end: '06:00' };
     const withHours = (peers: PeerPlan): JobCall => {
@@ -386,7 +386,7 @@ describe('an exchange of a model between Macs', () => {
     expect(synced).toEqual(cases.map((one) => one.synced));
   });
 
-  it('lowers the rate of a Mac that restarted meanwhile, unless it was shut down in order', async () => {
+  it('lowers the rate of a Mac that restarted, unless the Mac was shut down cleanly', async () => {
     const root = newRoot(scriptShells[0] as Shell);
     const [, plan] = mesh();
     const folder = jobFolder(key).path;
@@ -414,7 +414,7 @@ describe('an exchange of a model between Macs', () => {
     process.kill(Number(root.read(`${folder}/pid`)), 'SIGKILL');
   });
 
-  it('downloads a file that every other Mac has wrong', async () => {
+  it('downloads a file that is wrong on every other Mac', async () => {
     const roots = start(scriptShells[0] as Shell);
     publish(roots[0], { 'config.json': '[]' });
     await exchange(roots, serveOrFetch);
@@ -422,7 +422,7 @@ describe('an exchange of a model between Macs', () => {
     expect(new Set(asked)).toEqual(new Set(['config.json']));
   });
 
-  it.each(scriptShells)('runs nothing that the program reports, and trusts none of it, with $name', async (shell) => {
+  it.each(scriptShells)('neither executes nor trusts what the program reports, with $name', async (shell) => {
     const [root] = start(shell);
     const [, plan] = mesh();
     if (root === undefined || plan === undefined) throw new Error('no Mac');

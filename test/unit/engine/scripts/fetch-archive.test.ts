@@ -76,7 +76,7 @@ describe('fetch-archive', () => {
   };
 
   describe.concurrent.each(scriptShells)('in $name', (shell) => {
-    it('leaves the verified archive where it is unpacked', async () => {
+    it('stores the verified archive where it will be unpacked', async () => {
       const { root, call } = start(shell, 'whole');
       expect(await runJob(root, call)).toMatchObject({ exit: 0, done: bytes.length, total: bytes.length });
       expect(root.read(target)).toBe(bytes.toString());
@@ -96,7 +96,7 @@ describe('fetch-archive', () => {
       expect([root.has(target), root.has(`${target}.part`)]).toEqual([false, false]);
     });
 
-    it("stores at most one byte more than the archive's size, whether or not its server announces the length", async () => {
+    it("stores at most one byte more than the archive's size, even if the server sends no content length", async () => {
       for (const path of ['endless', 'larger']) {
         const { root, call, requests } = start(shell, path);
         root.tool(
@@ -110,13 +110,13 @@ describe('fetch-archive', () => {
       }
     });
 
-    it('gives up if the pauses that the server asks for take more than half an hour', async () => {
+    it('gives up if the server asks for more than half an hour of pauses in total', async () => {
       const { root, call, requests } = start(shell, 'limited');
       expect(await runJob(root, call)).toMatchObject({ exit: 1, failure: { slug: 'fetch-failed' } });
       expect(requests()).toHaveLength(7);
     });
 
-    it('gives up after three answers with almost no data', async () => {
+    it('gives up after three responses with almost no data', async () => {
       const { root, call, requests } = start(shell, 'drips');
       expect(await runJob(root, call)).toMatchObject({ exit: 1, failure: { slug: 'fetch-failed' } });
       expect(requests()).toEqual([' 0', ' 10000', ' 20000']);

@@ -82,13 +82,13 @@ describe('fetch-model from Hugging Face', () => {
     expect(everyText(root)).not.toContain(token);
   });
 
-  it('gives up at once if the Hub refuses the token', async () => {
+  it('gives up immediately if the Hub refuses the token', async () => {
     const root = newRoot();
     expect(await fetchWith(root, 'hf_wrong')).toMatchObject({ exit: 1, failure: { slug: 'fetch-refused' } });
     expect(hub.requests).toHaveLength(1);
   });
 
-  it('waits as long as the rate limit says, and only once', async () => {
+  it('waits only once, for as long as the rate limit requires', async () => {
     const root = newRoot();
     root.tool('bin/sleep', 'printf "%s\\n" "$1" >>"$R/../slept"; exec /bin/sleep "$1"');
     hub.limit('resolvers', 0, 2);
@@ -112,7 +112,7 @@ describe('fetch-model from Hugging Face', () => {
     expect(hub.bytes({ host: cdnHost })).toBe(weights.length);
   });
 
-  it('publishes no pointer file and no wrong byte', async () => {
+  it('publishes neither a Git LFS pointer nor a file with a wrong byte', async () => {
     for (const fault of [{ kind: 'pointer' }, { kind: 'wrong-bytes', at: 7 }] as const) {
       const root = newRoot();
       hub.fault(fault, { host: cdnHost });

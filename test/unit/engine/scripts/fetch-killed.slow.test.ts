@@ -168,7 +168,7 @@ const sizeOf = (root: MacRoot, path: string): number => (root.has(path) ? statSy
 
 describe('a killed download', () => {
   it.each(sampleOf(cases, { few: 4, oneIn: 48 }))(
-    'from $source with $name, killed after $moment tools, continues',
+    'resumes from $source with $name if it was killed after $moment tool runs',
     async ({ source, name, moment }) => {
       const root = newRoot();
       const fault = faults[name];

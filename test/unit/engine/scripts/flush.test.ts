@@ -95,7 +95,7 @@ describe.runIf(process.platform === 'linux')('a model that becomes durable', () 
     expect(synced(root)).toEqual(calls);
   });
 
-  it('flushes a tree whose mark is from an older version before it is sealed', async () => {
+  it('is flushed before it is sealed if its mark is from an older version', async () => {
     const root = sent();
     root.file(verifiedMark(exampleModel).path, `${exampleModel.digest}\n`);
     expect(await publish(root)).toEqual(changed);
@@ -104,7 +104,7 @@ describe.runIf(process.platform === 'linux')('a model that becomes durable', () 
     expect(root.has(`${treeFolder(exampleModel).path}/${sealName}`)).toBe(true);
   });
 
-  it.each(['EINVAL', 'ENOTSUP', 'ENOTTY'])('is content with fsync where F_FULLFSYNC ends with %s', async (error) => {
+  it.each(['EINVAL', 'ENOTSUP', 'ENOTTY'])('is flushed with fsync if F_FULLFSYNC fails with %s', async (error) => {
     const root = sent(error);
     expect(await runJob(root, verify)).toMatchObject({ exit: 0 });
   });
@@ -121,7 +121,7 @@ describe.runIf(process.platform === 'linux')('a model that becomes durable', () 
     expect(root.has(treeFolder(exampleModel).path)).toBe(false);
   });
 
-  it('is compared again if the marks are from an older version, which flushed nothing', async () => {
+  it('is compared again if its marks are from an older version that did not flush', async () => {
     const root = sent();
     root.file(stagedFile(exampleModel, 'a').path, '\0\0');
     for (const { sha256: one } of files) root.file(`${staging}/checked/${one}`, '');

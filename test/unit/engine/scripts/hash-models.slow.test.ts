@@ -100,7 +100,7 @@ class Node {
 const big = Buffer.alloc(3 * mebi, 'meshwright ');
 
 describe('the hashing of published models', () => {
-  it('continues in the middle of a file until a version is complete, and then leaves the version alone for a day', () => {
+  it('continues mid-file until a version is complete, and then skips that version for a day', () => {
     const node = new Node();
     node.publish('big', { 'a.bin': big, 'b/c.json': '{}' });
     expect(node.round()).toEqual([]);
@@ -136,14 +136,14 @@ describe('the hashing of published models', () => {
         mkdirSync(node.path('big', 'a.bin'));
       },
     ],
-  ])('reports a file as wrong that %s', (_what, damage) => {
+  ])('reports a file as wrong if it %s', (_what, damage) => {
     const node = new Node();
     node.publish('big', { 'a.bin': big });
     damage(node);
     expect(node.round()).toEqual([`model ${versionOf('big')} wrong=a.bin`]);
   });
 
-  it('does not report an unreadable file as wrong, and tries again a day later', () => {
+  it('does not report an unreadable file as wrong, and tries the file again a day later', () => {
     const node = new Node();
     node.publish('big', { 'a.bin': 'x' });
     // No file can have a name of 300 bytes, so looking for it fails.
@@ -165,7 +165,7 @@ describe('the hashing of published models', () => {
         writeFileSync(node.path('big', 'a.bin'), big);
       },
     ],
-  ])('restarts a file that was %s in the meantime', (what, change) => {
+  ])('starts over on a file that was %s between two rounds', (what, change) => {
     const node = new Node();
     node.publish('big', { 'a.bin': big });
     node.round();
@@ -185,7 +185,7 @@ describe('the hashing of published models', () => {
     ['empty', () => ''],
     ['from a different digest', (text) => text.replace(/H:../, 'H:00')],
     ['that claims another place', (text) => text.replace(/offset=\d+/, 'offset=7')],
-  ])('restarts a version after a state %s', (_what, spoil) => {
+  ])('starts over on a version after reading a saved state %s', (_what, spoil) => {
     const node = new Node();
     node.publish('big', { 'a.bin': big });
     node.round();
@@ -198,7 +198,7 @@ describe('the hashing of published models', () => {
     expect(node.own('hashed')).toContain(versionOf('big'));
   });
 
-  it('restarts a version that was published again, and skips versions without a list', () => {
+  it('starts over on a version that was republished, and skips versions without a list', () => {
     const node = new Node();
     node.publish('big', { 'a.bin': big });
     node.publish('old', { 'a.bin': 'x' });
@@ -214,7 +214,7 @@ describe('the hashing of published models', () => {
     expect(node.own('hashed')).toMatch(new RegExp(`^${versionOf('big')}=\\d+\n$`));
   });
 
-  it('forgets when a version was last hashed once it is published again', () => {
+  it('forgets when a version was last hashed if the version is republished', () => {
     const node = new Node();
     node.publish('small', { 'a.bin': 'x' });
     node.round();
@@ -224,7 +224,7 @@ describe('the hashing of published models', () => {
     expect(node.own('hashed')).toBe('\n');
   });
 
-  it('reads at least a thirtieth per day, whatever the size, and catches up for at most ten minutes', () => {
+  it('reads at least a thirtieth of all bytes per day, and catches up on at most ten minutes per round', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 3 * day }), (gigabytes, pause) => {
         const node = new Node();
@@ -247,7 +247,7 @@ describe('the hashing of published models', () => {
     );
   });
 
-  it('finds any flipped byte in any file, in as many rounds as the bytes need', () => {
+  it('finds any flipped byte within the number of rounds that the total size requires', () => {
     const size = fc.oneof(fc.integer({ min: 0, max: 200 }), fc.integer({ min: mebi - 70, max: mebi + 70 }));
     const models = fc.array(fc.array(size, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 3 });
     fc.assert(

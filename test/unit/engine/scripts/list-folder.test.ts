@@ -66,7 +66,7 @@ describe('the job that lists a folder', () => {
     ['a file that is written', 'printf x >>a', 'a changed while the folder was read'],
     ['a new file', 'printf x >b', 'b changed while the folder was read'],
     ['a file that is deleted', '/bin/rm a', 'could not be read'],
-  ])('refuses %s in the meantime', async (_what, onPause, text) => {
+  ])('refuses %s while it reads the folder', async (_what, onPause, text) => {
     const { failure } = await runJob(withFolder({ a: 'ab' }, onPause), call);
     expect(failure?.text).toContain(text);
   });

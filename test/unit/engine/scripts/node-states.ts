@@ -119,7 +119,7 @@ function tracesIn({ name }: Shell): Map<string, string> {
 
 /** Compares what the script of each row before called and changed with a golden page. */
 export function comparesTraces(page: string): void {
-  it.each(scriptShells)('what each script calls and changes is on its page, in $name', async (shell) => {
+  it.each(scriptShells)("each script's calls and changes match its page, in $name", async (shell) => {
     const rows = [...tracesIn(shell)].flat();
     await expect(`${rows.join('\n')}\n`).toMatchFileSnapshot(`golden/${page}.txt`);
   });

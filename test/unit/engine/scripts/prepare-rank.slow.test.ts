@@ -38,7 +38,7 @@ const preparation = (script: string, changes: Partial<JobArgs['prepare-rank']> =
 });
 
 describe.concurrent.each(scriptShells)('the preparation of a rank in $name', (shell) => {
-  it('runs once in its folder, with its words and its environment', async () => {
+  it('runs once in its folder, with its arguments and its environment', async () => {
     const root = makeRoot(shell);
     const call = preparation('echo "$LEVEL|$STATE|$*|$#" >>said; echo done');
     expect(await runJob(root, call)).toMatchObject({ state: 'ended', exit: 0 });
@@ -61,7 +61,7 @@ describe.concurrent.each(scriptShells)('the preparation of a rank in $name', (sh
     expect(root.read(inData('tries'))).toBe('x\nx\n');
   });
 
-  it('stops what a killed job has left running before it runs again', async () => {
+  it('stops the leftover processes of a killed job before it runs again', async () => {
     const root = makeRoot(shell);
     const call = preparation('echo $$ >>pids; [ -e ready ] || exec sleep 60');
     await launch(root, call);

@@ -30,7 +30,7 @@ async function readKimi(root: MacRoot, mark?: LogMark): Promise<Seen> {
 }
 
 describe.each(scriptShells)('a followed log in $name', (shell) => {
-  it('is read to its end, and the next time from there', async () => {
+  it('is read to its end, and the next read continues from there', async () => {
     const root = newRoot(shell);
     root.file(rankLog('kimi').path, 'one\n@log kimi 1 0\nhal');
     const first = await readKimi(root);

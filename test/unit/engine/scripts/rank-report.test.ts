@@ -54,7 +54,7 @@ describe.each(scriptShells)('the rank report in $name', (shell) => {
     expect(await report(root)).toEqual({ ...end, lines: [] });
   });
 
-  it('omits exo request lines without showing fewer lines', async () => {
+  it('omits exo request lines, but still shows the requested number of lines', async () => {
     const root = newRoot(shell);
     root.tool('bin/launchctl', 'exit 113');
     const lines = [

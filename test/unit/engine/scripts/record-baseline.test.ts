@@ -67,7 +67,7 @@ describe.each(scriptShells)('the baseline in $name', (shell) => {
     expect(kept(root).filter((one) => !one.startsWith('.'))).toEqual(['power=', 'wired-limit=4096\n']);
   });
 
-  it('gains values that a later version knows, and then starts no process', async () => {
+  it('gains the values that a later version adds, and then starts no more processes', async () => {
     const root = newMac(shell);
     root.file('../wired', '4096\n');
     root.tool('usr/bin/pmset', "printf 'sleep 1\\n'");

@@ -31,7 +31,7 @@ function published(contents: Readonly<Record<string, string>> = {}): MacRoot {
 }
 
 describe('the job that hashes a published model', () => {
-  it('leaves a model with right files unchanged', async () => {
+  it('does not change a model whose files are right', async () => {
     const root = published();
     expect(await runJob(root, call)).toEqual({ state: 'ended', exit: 0, done: 5, total: 5 });
     expect(root.read(seal)).toBe(`digest=${exampleModel.digest}\nfiles=2\n`);
@@ -50,14 +50,14 @@ describe('the job that hashes a published model', () => {
   it.each([
     ['fails', 'exit 1'],
     ['prints no digest', "printf 'shasum: an error\\n'"],
-  ])('does not call a file wrong if the tool that hashes it %s', async (_how, body) => {
+  ])('does not report a file as wrong if the tool that hashes it %s', async (_how, body) => {
     const root = published();
     root.tool('usr/bin/shasum', body);
     expect(await runJob(root, call)).toMatchObject({ exit: 1, failure: { slug: 'shasum' } });
     expect(root.read(seal)).toBe(`digest=${exampleModel.digest}\nfiles=2\n`);
   });
 
-  it('is found again while it runs', async () => {
+  it('is reused by a second launch while it runs', async () => {
     const root = published();
     root.tool(
       'usr/bin/shasum',

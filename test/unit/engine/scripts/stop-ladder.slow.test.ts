@@ -167,7 +167,7 @@ describe.concurrent.each(scriptShells)('wired memory after a stop in $name', (sh
     await run(root, stop(5_000));
   });
 
-  it('also requires a reboot if it remains high after a rank that was already killed before the stop', async () => {
+  it('also requires a reboot if it stays high and the rank had been killed before the stop', async () => {
     const root = await started(shell, 'obeys');
     for (const pid of processesOf(root)) process.kill(pid, 'SIGKILL');
     root.file('../pages', String(2 * usual.pages));

@@ -75,7 +75,7 @@ describe.each(scriptShells)('published trees in $name', (shell) => {
     expect(await run(root, publish(exampleModel))).toEqual(unchanged);
   });
 
-  it('are refused without verification or with a different digest', async () => {
+  it('are not created from a tree that is unverified or has a different digest', async () => {
     const root = newRoot(shell);
     for (const mark of ['', 'f'.repeat(64)]) {
       stage(root, exampleModel, mark);
@@ -153,7 +153,7 @@ describe.each(scriptShells)('runtime versions in $name', (shell) => {
   };
   const use = (tree: TreeId): ScriptCall => ({ name: 'switch-runtime', args: { tree } });
 
-  it('are switched without a moment when the link is missing', async () => {
+  it('are switched without a moment in which the link is missing', async () => {
     const root = await withBoth();
     expect(await run(root, use(older))).toEqual(changed);
     expect(await currentOf(root)).toEqual([older.digest.slice(0, 16)]);
@@ -227,7 +227,7 @@ describe.each(scriptShells)('remove-model-versions in $name', (shell) => {
     expect([root.has(folder), root.read(other)]).toEqual([false, 'ab']);
   });
 
-  it('leaves a damaged remainder if it is interrupted, and deletes it the next time', async () => {
+  it('leaves damaged remains if interrupted, and deletes them the next time', async () => {
     const root = await published();
     root.tool('bin/rm', 'case $* in (*-rf*) exit 1 ;; (*) exec /bin/rm "$@" ;; esac');
     expect(await run(root, remove())).toMatchObject({ kind: 'failed', slug: 'rm' });

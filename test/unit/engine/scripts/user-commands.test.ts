@@ -76,7 +76,7 @@ describe.each(scriptShells)('appending to a sent file in $name', (shell) => {
     expect(root.read(path.path)).toBe('right');
   });
 
-  it("reports a prefix's digest, or the whole file's digest after the last byte", async () => {
+  it('reports the digest of a prefix, or of the whole file after the last byte', async () => {
     const root = newRoot(shell);
     await append(root, { offset: 0 }, 'first ');
     const { stdout } = await append(root, { offset: 6, digests: true }, 'second');
@@ -98,7 +98,7 @@ describe.each(scriptShells)('appending to a sent file in $name', (shell) => {
     ['later prints nothing', once('exit 0'), 'sha256sum sha256sum', 1],
     ['later prints something else', once(`${other.replace('0', 'x')}`), 'sha256sum sha256sum', 1],
     ['later prints a part of a digest', once("printf 'ba78  -\\n'"), 'sha256sum sha256sum', 1],
-  ])('returns the right hash or none if sha256sum %s', async (_how, body, used, code = 0) => {
+  ])('returns the correct digest or none if sha256sum %s', async (_how, body, used, code = 0) => {
     const root = newRoot(shell);
     root.file(path.path, 'first second');
     root.tool('sbin/sha256sum', body);
@@ -152,7 +152,7 @@ describe.each(scriptShells)('a Mac restart in $name', (shell) => {
     );
   });
 
-  it('is ordered only once by parallel orders, and never in a different boot session', async () => {
+  it('happens only once if several runs order it in parallel, and never in a different boot session', async () => {
     const root = newRoot(shell);
     root.recorded('sbin/shutdown', ':');
     expect((await root.runBody(order({ from: 'F2B1C3D4-0000-4000-8000-000000000009' }))).result).toMatchObject({
@@ -325,7 +325,7 @@ describe.each(scriptShells)('history and rank log commands in $name', (shell) =>
     expect(await exec(rankLogCommand(request))).toEqual({ code: 0, stdout: 'two\nthree\n' });
   });
 
-  it('omit request lines without printing fewer lines', async () => {
+  it('omit request lines, but still print the requested number of lines', async () => {
     const root = newRoot(shell);
     const request = { placement: 'kimi', lines: 2, requestPattern, rootPrefix: root.folder };
     expect(await exec(rankLogCommand(request))).toEqual({ code: 66, stdout: '' });

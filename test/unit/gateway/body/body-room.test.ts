@@ -21,7 +21,7 @@ function makeRoom() {
 }
 
 describe('the memory for bodies', () => {
-  it('is taken step by step, and returned once', async () => {
+  it('is reserved in steps and released only once', async () => {
     const { body, ask, held } = makeRoom();
     const one = body('chat');
     await ask('first step', one, 8);
@@ -33,7 +33,7 @@ describe('the memory for bodies', () => {
     expect(held()).toEqual([0, 0]);
   });
 
-  it("is still given to one placement while another placement's bodies wait for more", async () => {
+  it("is still available to one placement while another placement's bodies wait for more", async () => {
     const { body, ask, had, held, settled } = makeRoom();
     const stalled = [body('chat'), body('chat'), body('chat'), body('chat')];
     for (const [at, one] of stalled.entries()) void ask(`stalled ${at}`, one, at === 3 ? 60 : 10, 60);
@@ -65,7 +65,7 @@ describe('the memory for bodies', () => {
     expect(had).toEqual(['small', 'middle']);
   });
 
-  it('lets bodies that arrive in parallel finish one after the other', async () => {
+  it('lets bodies that arrive in parallel finish one by one', async () => {
     const { body, ask, had, held } = makeRoom();
     const upload = async (name: string) => {
       const account = body('chat');
@@ -80,7 +80,7 @@ describe('the memory for bodies', () => {
     ]);
   });
 
-  it('never exceeds its size, whatever arrives', async () => {
+  it('never exceeds its limit, whatever bodies arrive', async () => {
     const { body, ask, held, settled } = makeRoom();
     for (let at = 0; at < 40; at += 1) void ask('', body(at % 2 === 0 ? 'chat' : 'code'), 7 + (at % 50), 60);
     await settled();
@@ -107,7 +107,7 @@ describe('the memory for bodies', () => {
     expect(had.at(-1)).toBe('third');
   });
 
-  it('comes from the emptiest placement that a key opens', async () => {
+  it('counts toward the least loaded placement that the key gives access to', async () => {
     const { body, ask, held } = makeRoom();
     await ask('one', body('chat'), 5);
     await ask('both', body('chat', 'code'), 4);

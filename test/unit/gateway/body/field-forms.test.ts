@@ -36,7 +36,7 @@ it.each([
     ['{"return_tensors":"np"}'],
     'an object without return_tensors',
   ],
-])('%s may have some values, but no others', (name, allowed, refused, wanted) => {
+])('the %s field accepts only its allowed values', (name, allowed, refused, wanted) => {
   expect(allowed.map((json) => wrong(name, json))).toEqual(allowed.map(() => undefined));
   expect(refused.map((json) => wrong(name, json))).toEqual(refused.map(() => wanted));
 });
@@ -46,7 +46,7 @@ it('a long value is refused, unless it is text that needs no check', () => {
   expect([wrong('prompt', long), wrong('stop', long)]).toEqual([undefined, 'a text or a list of texts']);
 });
 
-it('an object without a required member is omitted', () => {
+it('an object without its required member is omitted', () => {
   const form = forms['stream_options'];
   const lacks = ['{}', '{"include_obfuscation":false}', '{"include_usage":false}'].map((json) =>
     lacksMember(Buffer.from(json), form),

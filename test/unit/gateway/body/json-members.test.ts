@@ -115,7 +115,7 @@ describe("a request's images", () => {
     [{ type: 'input_image', image: { detail: 'low', url: 'file:///etc/passwd' } }],
     [{ type: 'image', source: { type: 'url', url: 'http://a' } }],
     [{ type: 'tool_result', content: [{ type: 'document', source: { url: ' data:' } }] }],
-  ])('are refused if they are not part of the request: %j', async (part) => {
+  ])('are refused if they are not included in the request: %j', async (part) => {
     expect(await isRemote(all(part))).toBe(true);
     expect(await isRemote([{ content: part }])).toBe(true);
   });

@@ -50,7 +50,7 @@ describe('a request that several replicas can answer', () => {
     expect(asked).toEqual(['own']);
   });
 
-  it('goes to the next replica after a miss, and last to replicas that are not ready', async () => {
+  it('goes to the next replica if one cannot take it; replicas that are not ready come last', async () => {
     const late = lane('a', undefined, { isReady: false });
     expect(await ask(lane('own', 'down'), late, lane('b', 'full'))).toEqual(['own b a', undefined]);
     expect(await ask(lane('own', 'down', { isReady: false }), late)).toEqual(['own a', undefined]);
@@ -66,11 +66,11 @@ describe('a request that several replicas can answer', () => {
     ['a is full.', 'closed', 'full'],
     ['own is full.', 'full', 'down'],
     ['no replica answers: own: own is closed; a: a is down.', 'closed', 'down'],
-  ] as const)('is refused with one reason, or with all: %s', async (reason, own, other) => {
+  ] as const)('is refused with a single reason or with all reasons: %s', async (reason, own, other) => {
     expect(await ask(lane('own', own), lane('a', other))).toEqual(['own a', reason]);
   });
 
-  it('waits for the first free turn if all are busy, and leaves the other queues', async () => {
+  it('waits for the first free turn if all replicas are busy, and then leaves the other queues', async () => {
     const [own, other] = [lane('own', 'down', { most: 1, busy: 1 }), lane('a', undefined, { most: 1, busy: 1 })];
     const answer = spread([own, other], never);
     await new Promise(setImmediate);

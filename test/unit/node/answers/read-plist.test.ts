@@ -22,7 +22,7 @@ describe('readPlist', () => {
     });
   });
 
-  it('reads lists in lists up to a depth of 64', () => {
+  it('reads nested lists up to a depth of 64', () => {
     const nested = (depth: number) => read(`${'<array>'.repeat(depth)}${'</array>'.repeat(depth)}`).kind;
     expect([nested(64), nested(65)]).toEqual(['known', 'unknown']);
   });

@@ -88,7 +88,7 @@ describe.each(scriptShells)('the search for copies of models in $name', (shell: 
     });
   });
 
-  it('reports folders that this account may not read', () => {
+  it('reports folders that the account may not read', () => {
     const root = newRoot(shell);
     root.file('Users/bob/.exo/models/acme--Kimi-K2/a', '1');
     root.file('Users/eve/.exo/models/acme--Kimi-K2/a', '1');
@@ -99,7 +99,7 @@ describe.each(scriptShells)('the search for copies of models in $name', (shell: 
     expect(found).toEqual({ folders: [], unreadable: ['/Users/bob', '/Users/eve/.exo/models/acme--Kimi-K2'] });
   });
 
-  it('starts no tool for a model that is published', () => {
+  it('runs no tools for a published model', () => {
     const root = newRoot(shell);
     root.file('Users/ana/.exo/models/acme--Kimi-K2/a', '1');
     root.file(`opt/meshwright/models/kimi/${kimi.version}/.meshwright-seal`, 'digest=0\n');

@@ -52,7 +52,7 @@ describe('the state of an account named in the file', () => {
     expect(accountState('ana', seen({ ...person, ...more } as MacAccount))).toBe(state);
   });
 
-  it('is login if ssh uses the account, and absent if the account does not exist', () => {
+  it('is "login" if SSH uses the account, and "absent" if the account does not exist', () => {
     expect(accountState('ana', seen(person), known('ana'))).toBe('login');
     expect(accountState('ana', seen(person), known('mesh'))).toBe('made');
     expect(accountState('bob', seen(person))).toBe('absent');

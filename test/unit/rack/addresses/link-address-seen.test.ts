@@ -9,7 +9,7 @@ import { settledFacts } from '../../../rack/rack.ts';
 const service = (name: string, device: string, isEnabled: boolean) => ({ name, port: name, device, isEnabled });
 
 describe("a device's network service", () => {
-  it("is the device's first enabled service, or otherwise its first service", () => {
+  it("is the device's first enabled service or, if none is enabled, its first service", () => {
     const off = service('Thunderbolt 2', 'en3', false);
     const on = service('Thunderbolt 2 2', 'en3', true);
     const later = service('Thunderbolt 2 3', 'en3', true);
@@ -54,7 +54,7 @@ describe("a device's address in the network preferences", () => {
     expect(keptOf(own, ...others)).toEqual(known({ kind: 'other' }));
   });
 
-  it('does not exist without an enabled service, and is unknown without the lists', () => {
+  it('is absent if no service is enabled, and unknown if a list could not be read', () => {
     expect(keptOf(undefined, { address })).toEqual(known({ kind: 'none' }));
     expect(keptOf({ ...own, isEnabled: false }, { address })).toEqual(known({ kind: 'none' }));
     expect(keptOf(own, { method: 'manual' })).toEqual(known({ kind: 'other' }));

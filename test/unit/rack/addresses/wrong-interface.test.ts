@@ -31,7 +31,7 @@ describe("a cable whose carrier is on a free receptacle's interface", () => {
     ]);
   });
 
-  it('keeps a placement over TCP running: its restart is refused before it stops', () => {
+  it('keeps a placement over TCP running, because a restart is refused before anything stops', () => {
     const mesh = meshFleet();
     const ranks = threeRanks(['joined', 'running', 'running'], { token: { kind: 'answered', text: 'Hi' } });
     const values = Object.entries(rackWith(moved).values ?? {}).map(
@@ -46,14 +46,14 @@ describe("a cable whose carrier is on a free receptacle's interface", () => {
     expect(steps.filter(({ id }) => id.includes('kimi'))).toEqual([]);
   });
 
-  it('is not assumed while no other interface has the carrier', () => {
+  it('is not assumed if no other interface has carrier', () => {
     const codes = told(rackWith(withStatus({ en3: 'inactive' })), desired);
     expect(codes).toEqual(['error rdma/port-down node studio-3']);
   });
 });
 
 describe('the address of a receptacle whose interface has changed', () => {
-  it('is left on the old interface, and apply moves it', () => {
+  it('stays on the old interface until apply moves it', () => {
     const renamed: Readonly<Record<string, string>> = { en3: 'en7', en7: 'en3' };
     const ports = settled['hardware-ports'].map((one) => ({ ...one, device: renamed[one.device] ?? one.device }));
     const rack = rackWith({ ...moved, 'hardware-ports': ports });

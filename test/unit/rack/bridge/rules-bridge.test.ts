@@ -74,7 +74,7 @@ describe('the Thunderbolt Bridge', () => {
     expect(ofService).toContain('VirtualNetworkInterfaces:Bridge:bridge2"');
   });
 
-  it('is never put into a command by a hostile name', () => {
+  it('never puts a hostile name into a suggested command', () => {
     const hostile = [{ name: 'bridge0"; reboot; "', interfaces: ['en4'], auto: 'thunderbolt-bridge' }];
     expect(hintsOf('bridge/comes-back', only({ 'bridge-preferences': hostile }))[0]).not.toContain('reboot');
   });

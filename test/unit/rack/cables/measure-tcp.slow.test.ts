@@ -107,7 +107,7 @@ describe("a cable's TCP test", () => {
     expect([(await lead.ended).status, (await follow.ended).status]).toEqual([0, 0]);
   });
 
-  it('counts wrong messages, and ends if the other end reads nothing', async () => {
+  it('counts wrong messages, and stops if the other end stops reading', async () => {
     const server = createServer((socket) => {
       socket.on('error', () => undefined).pause();
       socket.write(Buffer.alloc(2 * 65_536));
@@ -127,7 +127,7 @@ describe("a cable's TCP test", () => {
     expect([status, last]).toEqual([1, 'failed the other end reads nothing']);
   });
 
-  it('ends if no message is answered, or if the answer is wrong', async () => {
+  it('fails if no message is answered, or if a reply is wrong', async () => {
     const lasts = [undefined, 'not the message '].map(async (answer) => {
       const lead = startEnd('lead', 60, { isFast: answer === undefined });
       lead.say(`hello 2 ${followAddress} 0`, 'ready');
@@ -149,7 +149,7 @@ describe("a cable's TCP test", () => {
       expect(end).toMatchObject({ status: 1, last: 'failed the time for the measurement is over' });
   });
 
-  it.each([0, 1] as const)('ends if the other end is killed: end %i', async (killed) => {
+  it.each([0, 1] as const)('fails if the other end is killed: end %i', async (killed) => {
     const ends = startPair(20);
     await Promise.all(ends.map((end) => end.line('ready')));
     ends[killed].child.kill('SIGKILL');

@@ -40,7 +40,7 @@ describe("a receptacle's place", () => {
     expect(placeOn('Mac15,14', 2, 'back')).toEqual(table);
   });
 
-  it("uses the Mac's report if the table knows only the side", () => {
+  it("comes from the Mac's own report if the table knows only the side", () => {
     expect(placeOn('Mac17,14', 3)).toMatchObject({ words: 'back' });
     expect(placeOn('Mac17,14', 3, 'back-left-middle')).toMatchObject({ words: 'back, left middle' });
   });

@@ -110,7 +110,7 @@ describe('cable findings', () => {
     expect(second).toEqual(['warning cabling/doubled link studio-1:5 <-> studio-3:6']);
   });
 
-  it('do not exist for a file without links', () => {
+  it('are empty for a file without links', () => {
     const desired = { thunderbolt: { ...desiredFleet().thunderbolt, links: [] } };
     expect(told({}, desired)).toEqual([]);
   });

@@ -178,7 +178,7 @@ describe('macOS update hints', () => {
     );
   });
 
-  it('name a version that all Macs are offered, and a full installer, if one is not offered the desired macOS', () => {
+  it('name a full installer and a version offered to all Macs if a Mac is not offered the desired macOS', () => {
     const hint = (accept: string, offers: readonly MacosUpdate[]): string | undefined => {
       const values = { ...all(mac('26.5', offers)).values, 'studio-3': mac('26.4.1', [golden, tahoe]) };
       return hintsOf('macos/versions-differ', { values }, { macos: { version: '26.5', accept } })[0];

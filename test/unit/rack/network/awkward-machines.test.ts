@@ -54,15 +54,15 @@ describe('a captured cable between a Mac Studio and an M5 Max', () => {
     expect(judged('m5max-pair-a')).toEqual({ kind: 'as-declared', bitsPerSecond: 80e9 });
   });
 
-  it('is through-hub if one end sees the other one level deeper', () => {
+  it('is "through-hub" if one end sees the other end one level deeper', () => {
     expect(judged('peer-behind-hub')).toEqual({ kind: 'through-hub' });
   });
 
-  it('is one-sided, not missing, if a display hides the far Mac', () => {
+  it('is "one-sided", not "missing", if a display hides the far Mac', () => {
     expect(judged('peer-hidden-by-display')).toEqual({ kind: 'one-sided' });
   });
 
-  it('is unknown if one end reports in text form', () => {
+  it('is "unknown" if the report of one end is in text form', () => {
     expect(judged('text-form')).toEqual({ kind: 'unknown' });
   });
 });

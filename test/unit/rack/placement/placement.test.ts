@@ -119,7 +119,7 @@ describe('start steps', () => {
     expect(last?.establishes).toMatchObject([{ node: 'studio-1', address: 'placement/kimi', value: wanted?.desired }]);
   });
 
-  it('limit each wave with a stall time and a total deadline', () => {
+  it('limit each wave by a stall timeout and a total deadline', () => {
     const waits = steps.filter(({ id }) => /joined/.test(id));
     expect(waits.map(({ act, deadlineMs }) => [act, deadlineMs])).toEqual(
       [1, 2].map(() => [expect.objectContaining({ patience: { placement: 'kimi', stallMs: 30_000 } }), 150_000]),
@@ -155,7 +155,7 @@ describe('placement dependencies', () => {
     expect(kindsBefore({ placement: { transport: 'rdma' } })).toContain('rdma');
   });
 
-  it('exclude cables for a single rank; for a stop, they exclude everything except identity and sudo', () => {
+  it('include no cables for a single rank, and only identity and sudo for a stop', () => {
     expect(kindsBefore({ placement: { nodes: [nodeName('studio-1')] } })).not.toContain('thunderbolt-link');
     expect(kindsBefore({ placement: { state: 'stopped' } })).toEqual(['identity', 'sudo']);
   });
@@ -192,7 +192,7 @@ describe('a placement whose runtime digest is unknown', () => {
 });
 
 describe('rank readings', () => {
-  it('show gates the state of every rank', () => {
+  it('report the state of every rank to gates', () => {
     const view = viewFor({
       ranks: threeRanks(['joined', 'exited', 'absent']),
       unknown: { 'studio-4': { placements: 'timed-out' } },

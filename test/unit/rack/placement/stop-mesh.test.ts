@@ -33,7 +33,7 @@ describe("a driver's stop sequence", () => {
     ]);
   });
 
-  it('waits after INT no longer than after TERM for ranks that do not answer', () => {
+  it('waits no longer after INT than after TERM for ranks that do not answer', () => {
     const polite = { ...work, interruptMs: 10_000 };
     const terms = { isAnswering: false, seconds: 0, needs: [] };
     const short = { placement: 'kimi', graceMs: 2_000, interruptMs: 2_000 };

@@ -75,7 +75,7 @@ describe('the rank stop order', () => {
   it.each([
     ['exo', ['studio-1/placement/kimi/graceful-shutdown'], { graceMs: 15_000 }],
     ['mlx', undefined, { graceMs: 10_000, interruptMs: 10_000 }],
-  ] as const)('is that of %s if only its rank records name the driver', (name, after, ladder) => {
+  ] as const)('follows the rules of %s if only the rank records name the driver', (name, after, ladder) => {
     const { logPattern } = driverOf({ driver: name });
     const desired = { ...fleetOfDriver(name), placements: [] };
     const ranks = threeRanks(['joined', 'joined', 'joined'], { changes: { logPattern } });
@@ -103,7 +103,7 @@ describe('the rank stop order', () => {
   it.each([
     ['of a program without known log lines', { driver: 'command' }, [stopOn('studio-1')]],
     ['without a recorded driver', {}, undefined],
-  ] as const)('contains neither graceful shutdown nor INT for ranks %s', (_case, changes, after) => {
+  ] as const)('contains neither a graceful shutdown nor SIGINT for ranks %s', (_case, changes, after) => {
     for (const driver of ['exo', 'mlx']) {
       const desired = fleetOfDriver(driver);
       const observation = observeMesh(desired, { ranks: threeRanks(['joined', 'joined', 'joined'], { changes }) });

@@ -28,7 +28,7 @@ const port = (maxQueuePairs: number, maxProtectionDomains: number): RdmaPort => 
 });
 
 describe('the launch budget', () => {
-  it('is three if the devices report no limits', () => {
+  it('is three starts if the devices report no limits', () => {
     expect(launchBudget(factsOf(starts(2)))).toEqual({
       kind: 'known',
       value: { taken: 2, limit: 3, isAssumed: true, isCounted: true },
@@ -72,7 +72,7 @@ describe('the launch budget', () => {
     expect(hasOneLeft({ taken, limit: 10, isAssumed: false, isCounted: true }, takes)).toBe(isLeft);
   });
 
-  it('is unknown if a failed reading could hide that it is spent', () => {
+  it('is unknown if a failed reading could hide that the budget is spent', () => {
     expect(launchBudget(factsOf(starts(3), { 'rdma-ports': 'busy' }))).toMatchObject({
       kind: 'unknown',
       reason: 'busy',

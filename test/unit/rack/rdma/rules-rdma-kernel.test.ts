@@ -122,7 +122,7 @@ describe('holders of RDMA objects', () => {
     expect(told(changes, kimi).filter((one) => one.includes('rdma/'))).toEqual([]);
   });
 
-  it('are not reported if the plan stops the rank that has them', () => {
+  it('are not reported if the plan stops the rank that holds the objects', () => {
     const { desired } = scopeOf({ kind: 'stop', placements: ['kimi'] }, fleet);
     const changes = withKernel({ processes: [python], services: [rank('kimi')] });
     const heldOf = (placements: DesiredFleet['placements']) =>

@@ -82,7 +82,7 @@ describe('RDMA findings', () => {
     expect(told(changes)).toEqual(['error rdma/disabled node studio-3']);
   });
 
-  it('distinguish enabled RDMA without any device, or without that of one receptacle, from disabled RDMA', () => {
+  it('report missing devices, not disabled RDMA, if RDMA is enabled but lacks one or all devices', () => {
     const devices = healthy['rdma-devices'].filter(({ name }) => name !== 'rdma_en4');
     for (const values of [{ 'rdma-devices': [], 'rdma-ports': [] }, { 'rdma-devices': devices }]) {
       expect(told(only(values))).toEqual(['error rdma/no-device node studio-3']);
@@ -125,7 +125,7 @@ describe('RDMA findings', () => {
     expect(told(changes)).toEqual(['error rdma/no-address node studio-3']);
   });
 
-  it("set each receptacle's address by its service name: with a network, with a pool and without a pool", () => {
+  it('suggest setting addresses by service name: with a network, with a pool and without a pool', () => {
     const interfaces = withoutAddress('en3', 'en4', 'en5');
     const services = [
       { name: 'Kabel links', port: 'Thunderbolt 2', device: 'en3', isEnabled: true },
@@ -167,7 +167,7 @@ describe('RDMA findings', () => {
     expect(told(only(disabled), thunderbolt({ rdma: 'auto' }))).toEqual(['notice rdma/disabled node studio-3']);
   });
 
-  it('do not exist for a node without links', () => {
+  it('are empty for a node without links', () => {
     const elsewhere = thunderbolt({ links: links(['studio-1:2 <-> studio-2:2']) });
     expect(told(only(disabled), elsewhere).filter((one) => one.includes('rdma/'))).toEqual([]);
   });

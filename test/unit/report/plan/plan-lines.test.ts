@@ -40,7 +40,7 @@ describe("a plan's transfers of a model", () => {
   const adopt = (adopted: typeof files) =>
     job({ name: 'adopt-model', args: { tree, files: adopted, folder, fence: folder } });
 
-  it('leave out the files that the node clones', () => {
+  it('omit the files that the node clones', () => {
     expect(transferTexts({ steps: [fetch] })).toEqual(['1.4 kB to m01']);
     expect(transferTexts({ steps: [adopt(files.slice(1)), fetch] })).toEqual(['400 B to m01']);
     expect(transferTexts({ steps: [adopt(files), fetch] })).toEqual([]);

@@ -242,7 +242,7 @@ describe("a plan's text", () => {
     );
   });
 
-  it('lists only absent effects in its denial', () => {
+  it('rules out only the effects that the plan does not have', () => {
     expect(denialText([])).toBe('Nothing is interrupted, rebooted, switched off or deleted.');
     expect(denialText([{ kind: 'interrupt', nodes: [], placements: ['kimi'] }])).toBe(
       'Nothing is rebooted, switched off or deleted.',

@@ -134,7 +134,7 @@ describe("a plan's transfers and disk space", () => {
     for (const line of lines(transfers, 40)) expect(line.length).toBeLessThanOrEqual(40);
   });
 
-  it('count only one chunk of a file with wrong contents if another Mac has that chunk', () => {
+  it('count only one chunk of a file with wrong contents if another Mac has the right chunk', () => {
     const { plan, transfers } = forecast('https://huggingface.co/x/', { 'studio-1': 'changed', 'studio-3': 'intact' });
     expect(lines(transfers.slice(0, 1))).toEqual([
       'Transfers',
@@ -164,7 +164,7 @@ describe("a plan's transfers and disk space", () => {
     ]);
   });
 
-  it('send the model directly to a Mac that failed to get it from the Macs that have it', () => {
+  it('send the model directly to a Mac that could not fetch it from its peers', () => {
     const sent = (failed?: string) => {
       const { transfers } = forecast('/models/tiny', { 'studio-2': 'intact', 'studio-3': 'intact' }, { failed });
       return transfers[0]?.controllerBytes;
@@ -172,7 +172,7 @@ describe("a plan's transfers and disk space", () => {
     expect([sent(), sent('studio-1')]).toEqual([1_000, 100e9 + 1_000]);
   });
 
-  it('are omitted for a Mac whose copy is prepared, and no Mac waits for that copy', () => {
+  it('are omitted for a Mac whose copy is already prepared, and no Mac waits for that copy', () => {
     const states = { 'studio-1': 'intact', 'studio-2': 'intact', 'studio-3': 'staged' } as const;
     const { plan, transfers } = forecast('https://huggingface.co/x/', states, { prepared: 'studio-3' });
     const ofModel = plan.steps.map(({ id }) => id).filter((id) => id.includes('/model/tiny'));
@@ -193,7 +193,7 @@ describe("a plan's transfers and disk space", () => {
     expect(notices).toMatchObject([{ detail }, { detail }]);
   });
 
-  it("do not use cables if a Mac's ranks are unknown, and the plan does not claim that they run", () => {
+  it("do not use cables if a Mac's ranks are unknown, and do not claim that the ranks run", () => {
     const { plan } = forecast('https://huggingface.co/x/', { 'studio-3': 'intact' }, { isUnseen: true });
     const notices = plan.diagnostics.filter(({ code }) => code === 'model/cables-in-use');
     const detail = 'A placement may be running on its cables to the other Macs, so tiny does not use them.';
@@ -250,7 +250,7 @@ describe("a plan's transfers and disk space", () => {
     });
   });
 
-  it('take at least as long as the slowest connection needs, unless that is short', () => {
+  it('show the time that the slowest connection needs, unless that time is short', () => {
     const { transfers } = forecast('https://mirror.lan/x/');
     expect(lines(transfers).at(-1)).toBe('  time        at least 13 min if the LAN brings 1 Gbit/s');
     const small = transfers.map((one) => ({ ...one, lanBytes: 1e9, cableBytes: 0 }));
@@ -261,7 +261,7 @@ describe("a plan's transfers and disk space", () => {
     expect(lines(sent).at(-1)).toBe("  time         at least 3.6 min if this computer's connection brings 1 Gbit/s");
   });
 
-  it("take about as long as they would at an earlier run's rate, or at a lower rate in the file", () => {
+  it("estimate the time from an earlier run's rate, or from a lower rate in the file", () => {
     const at = '2026-11-24T10:00:00Z';
     const rates = { uplink: { bytesPerSecond: 57.3e6, at }, cables: { bytesPerSecond: 4.12e9, at } };
     const timeIn = (change: object, limit = {}): string | undefined => {
@@ -293,7 +293,7 @@ describe("a plan's transfers and disk space", () => {
     expect(plan.steps.filter(({ act }) => needsToken(act)).map(({ node }) => node)).toEqual(['studio-1']);
   });
 
-  it("share the file's highest rate among the nodes that download", () => {
+  it('split the maximum rate in the file among the nodes that download', () => {
     const limit = { maxBytesPerSecond: 75e6 };
     const one = forecast('https://huggingface.co/x/', {}, limit);
     expect(lines(one.transfers, 100).at(-1)).toMatch(/ 22 min if the uplink brings 600 Mbit\/s \(downloads.maxRate\)$/);
@@ -316,7 +316,7 @@ describe("a plan's transfers and disk space", () => {
     expect(uncabled.diagnostics.map(({ code }) => code)).not.toContain('model/exchange-slowed');
   });
 
-  it('show the hours in the file, and how many days the download then takes', () => {
+  it('show the download hours in the file, and on how many days the download then runs', () => {
     const hours = { begin: '23:30', end: '00:00' };
     const { plan, transfers } = forecast('https://huggingface.co/x/', {}, { hours, maxBytesPerSecond: 5e6 });
     expect(lines(transfers, 200).slice(-2)).toEqual([
@@ -329,7 +329,7 @@ describe("a plan's transfers and disk space", () => {
     expect(hoursIn).toEqual([hours, hours, hours]);
   });
 
-  it('are in the JSON document, but are not compared for a saved plan', () => {
+  it('are in the JSON document, but are ignored when a saved plan is compared', () => {
     const { plan, transfers } = forecast('https://huggingface.co/x/');
     const document: unknown = JSON.parse(planDocument(plan, { isSimulated: false, additions: [], transfers }));
     expect(schemaCheck('plan')(document)).toEqual([]);

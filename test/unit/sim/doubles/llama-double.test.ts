@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { observe } from '../../../../src/drivers/llamacpp/llamacpp-rpc.ts';
 import { doubleText } from '../../../../src/sim/doubles/double-files.ts';
-import { writeTinyGguf } from '../../../../src/sim/doubles/tiny-gguf.ts';
 import { createPortClaims } from '../../../../src/sim/hosts/link-table.ts';
 import { sharedFolder } from '../../../rack/kept-running.ts';
+import { writeTinyGguf } from '../../../tiny-models.ts';
 
 const folder = sharedFolder('mw-llama-double-');
 const started: ChildProcess[] = [];

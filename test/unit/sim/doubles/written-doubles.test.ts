@@ -6,7 +6,7 @@ import { temporaryFolder } from '../../../temporary-folder.ts';
 
 const folder = temporaryFolder();
 
-it('the double of another llama.cpp release has other bytes, so that a plan shows the change', async () => {
+it('the double of a different llama.cpp release has different bytes, so plans show the change', async () => {
   const [runtime] = llamaFleet().runtimes as [DoubledProgram];
   const digestOf = async (url: string, at: number): Promise<string> =>
     (await writeDouble({ ...runtime, release: { url, from: url } }, join(folder.path, `llama-${at}.tar.gz`))).sha256;

@@ -109,7 +109,7 @@ describe('docs/faults.md', () => {
     expect(all.filter(({ fault, driver }) => recordedEffect(fault, driver) === undefined)).toEqual([]);
   });
 
-  it('shows that each fault of a cable, a rank or a Mac stops the tokens of a mesh that needs it', () => {
+  it('shows that a mesh returns no tokens if a cable, rank or Mac that it needs has a fault', () => {
     const shown = Object.entries(tokenless).map(([name, drivers]) => [
       name,
       exampleDrivers.filter((driver) => recordedEffect(name as FaultName, driver)?.ask === 'no answer'),

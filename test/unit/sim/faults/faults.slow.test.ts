@@ -42,7 +42,7 @@ describe('the fault registry', () => {
     expect(result.kind === 'refused' && plainText(result.diagnostic.hint)).toContain('Did you mean cable-swapped?');
   });
 
-  it('suggests no fault for words that resemble no name', () => {
+  it('suggests no fault if the words do not resemble any fault name', () => {
     const result = parseFault('x'.repeat(10_000), 'studio-1');
     expect(result.kind === 'refused' && result.diagnostic.hint).toBe(codes['sim/unknown-fault'].hint);
   });

@@ -55,7 +55,7 @@ describe("a simulated node's curl", () => {
     expect(asked.at(-1)).toBe('POST /v1 127.0.0.1:8080 {"a": 1}');
   });
 
-  it('reaches a server by name for a resumed download', async () => {
+  it('reaches a server by name to resume a download', async () => {
     const ran = await sh(
       'printf xx >part; curl -q -f -s -S -L --connect-timeout 20 --speed-limit 1 --speed-time 60 --retry 1 -C - -o new http://models.lan/file; cat new',
     );
@@ -258,7 +258,7 @@ describe.runIf(process.platform === 'linux')("a simulated node's netstat", () =>
     expect([ran.code, ran.err, ran.unknown]).toEqual([0, '', '']);
   });
 
-  it('lists connections of its own processes, even if the far end is closed', async () => {
+  it('lists connections of its own processes, even if the far end has closed', async () => {
     const port = await claims.take();
     const text = `use IO::Socket::INET; my $s = IO::Socket::INET->new(LocalAddr => "127.0.0.1:${port}", Listen => 2) or die $!; $| = 1; print "up\\n"; my @all = map { $s->accept } 1, 2; print "both\\n"; sleep 60`;
     const server = spawn(perl, ['-e', text], { ...node.options(), stdio: ['ignore', 'pipe', 'inherit'] });

@@ -46,7 +46,7 @@ describe('the network between namespace nodes', () => {
     expect(changed(['cable-slow studio-1:2'])).toEqual({ 'pace c0en3': '8', 'pace c1en3': '8' });
   });
 
-  it('blocks a link that was idle for too long', () => {
+  it('blocks a link whose port went dead while idle', () => {
     expect(changed(['idle-dead-port studio-1:2'])).toEqual({ 'pace c0en3': 'nothing', 'pace c1en3': 'nothing' });
   });
 

@@ -58,7 +58,7 @@ describe("a perl program's connections on a simulated node", () => {
     expect(ran).toEqual({ code: 0, out: 'said 10.77.0.2 52000', err: '' });
   });
 
-  it('can come from an own address', async () => {
+  it("can come from one of the node's own addresses", async () => {
     expect((await opened('PeerAddr => "10.77.0.2:52000", LocalAddr => "10.77.0.1"', 'print <$s>')).out).toBe('said');
   });
 
@@ -68,7 +68,7 @@ describe("a perl program's connections on a simulated node", () => {
     ['127.0.0.1:52000', 'refused'],
     ['10.77.0.5:52000', 'unreachable'],
     ['192.0.2.1:80', 'unreachable'],
-  ])('to %s are %s', async (address, error) => {
+  ])('fail as expected: the connection to %s is %s', async (address, error) => {
     expect(await opened(`PeerAddr => "${address}", Timeout => 1`, 'print "connected"')).toEqual({
       code: 1,
       out: error,
@@ -76,7 +76,7 @@ describe("a perl program's connections on a simulated node", () => {
     });
   });
 
-  it('use bareword handles as well, and leave other sockets alone', async () => {
+  it('also work with bareword handles, and leave other sockets unchanged', async () => {
     const text = `use Socket; package Mine;
 socket FAR, Socket::PF_INET, Socket::SOCK_STREAM, 0;
 connect FAR, Socket::pack_sockaddr_in(52000, Socket::inet_aton('10.77.0.2')) or die $!;
@@ -92,7 +92,7 @@ connect $unix, Socket::pack_sockaddr_un('none') or print $!{ENOENT} ? ' none' : 
 describe('a perl program that listens on a simulated node', () => {
   const listen = (words: string, then: string) => opened(`${words}, Listen => 1, ReuseAddr => 1`, then);
 
-  it('announces an own address once, and serves it from a child', async () => {
+  it('announces one of its own addresses once, and accepts connections in a child process', async () => {
     await tableWith('');
     announced.splice(0);
     const then = `print $s->sockhost, ':', $s->sockport, ' ';
@@ -111,7 +111,7 @@ print IO::Socket::INET->new('10.77.0.1:51000')->getline; wait`;
     expect(announced).toEqual([`note listen ${address}:51001`]);
   });
 
-  it('gets a free port of an own address, and sees the address of a connection from such a port', async () => {
+  it('gets a free port on its own address, and sees the address of a connection from such a port', async () => {
     await tableWith('');
     announced.splice(0);
     const then = `my $far = IO::Socket::INET->new(PeerAddr => $s->sockhost, PeerPort => $s->sockport, LocalAddr => '10.77.0.1')
@@ -143,7 +143,7 @@ describe('perl on a simulated node', () => {
     expect(await perl(['-wce', '1'])).toEqual({ code: 0, out: '', err: '-e syntax OK\n' });
   });
 
-  it('has its own path, and the same module folders as elsewhere', async () => {
+  it('has its own path, and the usual module folders', async () => {
     const elsewhere = spawnSync('perl', ['-e', 'print "@INC"'], { encoding: 'utf8' }).stdout;
     const ran = await perl(['-e', 'print "$^X|@INC"']);
     expect(ran.out).toBe(`${node.root}/usr/bin/perl|${elsewhere}`);

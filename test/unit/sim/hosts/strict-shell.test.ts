@@ -105,11 +105,11 @@ describe('the strict shell on syntax that bash 3.2 rejects', () => {
 });
 
 describe('the strict shell on incomplete scripts', () => {
-  it.each(['', '$(', '`', '<<', ')', ';;', '\\', 'esac)', '((('])('reads on after %j', (text) => {
+  it.each(['', '$(', '`', '<<', ')', ';;', '\\', 'esac)', '((('])('continues with the next line after %j', (text) => {
     expect([codes(text), codes(`/bin/ls\n${text}\n/bin/ls`)]).toEqual([[], [127, 127]]);
   });
 
-  it.each(["'", '"', '${', 'case', 'case x in', '$((', '<<E\n'])('takes the rest for a part of %j', (text) => {
+  it.each(["'", '"', '${', 'case', 'case x in', '$((', '<<E\n'])('treats all that follows as part of %j', (text) => {
     expect([codes(text), codes(`/bin/ls\n${text}\n/bin/ls`)]).toEqual([[], [127]]);
   });
 

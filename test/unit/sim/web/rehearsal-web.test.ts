@@ -69,7 +69,7 @@ describe("a rehearsal's Hub", () => {
     expect((await listed(id)).map(({ path }) => path)).toEqual(['README.md', name]);
   });
 
-  it('gives a name the same commit and content in every rehearsal, and other names others', async () => {
+  it('gives each model name its own commit and content, and keeps them in every rehearsal', async () => {
     const again = await openRehearsalWeb(node.folder, []);
     const trusted = await readFile(again.caFile, 'utf8');
     const answers = async (id: string, origin: string, authority: string) => {
@@ -84,7 +84,7 @@ describe("a rehearsal's Hub", () => {
     await again.close();
   });
 
-  it('has every commit, and a commit of its own for each branch', async () => {
+  it('has every commit, and a separate commit for each branch', async () => {
     const commit = 'a'.repeat(40);
     const sha = async (revision: string) =>
       JSON.parse((await get(`/api/models/acme/one/revision/${revision}`)).text).sha;
@@ -100,7 +100,7 @@ describe("a rehearsal's Hub", () => {
     ['/api/models/acme/private-one/revision/main', 'hf_any', 200],
     ['/acme/gated-one/resolve/main/config.json', undefined, 401],
     ['/acme/gated-one/resolve/main/config.json', 'hf_any', 307],
-  ])('answers %s with the token %s by %i', async (path, token, status) => {
+  ])('responds to %s with token %s: %i', async (path, token, status) => {
     expect((await get(path, token)).status).toBe(status);
   });
 
@@ -119,10 +119,10 @@ describe("a rehearsal's Hub", () => {
   });
 });
 
-describe("a rehearsal's servers of models", () => {
+describe("a rehearsal's model servers", () => {
   const from = (host: string, path: string) => get(path, undefined, undefined, undefined, host);
 
-  it('have a model with a list of checksums in every folder, in the formats of the Hub', async () => {
+  it("have a model with a checksum list in every folder, in the Hub's formats", async () => {
     const { text } = await from('models.lan', '/llm/kimi/SHA256SUMS');
     const lines = text.trimEnd().split('\n');
     expect(lines).toHaveLength(6);

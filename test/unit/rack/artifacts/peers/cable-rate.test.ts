@@ -17,7 +17,7 @@ function rate(exchanging: string, state: string, more: { readonly tree?: string;
 }
 
 describe('the rate of a Mac that exchanges a model', () => {
-  it('has no limit before a restart, or after an orderly one', () => {
+  it('has no limit before a restart, or after an orderly restart', () => {
     expect([rate(`0 ${uuid}`, 'running'), rate(`0 ${uuid}`, 'gone'), rate('0 stopped', 'gone')]).toEqual([
       undefined,
       undefined,
@@ -25,19 +25,19 @@ describe('the rate of a Mac that exchanges a model', () => {
     ]);
   });
 
-  it('is limited after a restart, halved after each further restart, and never too low', () => {
+  it('is limited after a restart, and halved after each further restart, down to a minimum', () => {
     expect(['0', '250000000', '125000000', '20000000'].map((last) => rate(`${last} other`, 'gone'))).toEqual([
       250_000_000, 125_000_000, 62_500_000, 16_000_000,
     ]);
   });
 
-  it('stays the same if the Mac does not restart, or restarts only in an orderly way', () => {
+  it('stays the same if the Mac does not restart, or restarts only after a clean shutdown', () => {
     const last = '125000000';
     const states = [rate(`${last} ${uuid}`, 'gone'), rate(`${last} stopped`, 'gone'), rate(`${last} other`, 'ended')];
     expect(states).toEqual([125e6, 125e6, 125e6]);
   });
 
-  it('is not applied to a different model, a garbled record or an unknown boot session', () => {
+  it('has no limit for a different model, a garbled record or an unknown boot session', () => {
     const lost = unknown({ kind: 'not-observed' } as never, 'no answer');
     expect([
       rate('0 other', 'gone', { tree: 'model qwen 0123456789abcdef' }),

@@ -87,7 +87,7 @@ describe('exchangeText', () => {
 });
 
 describe('fanOut', () => {
-  it('lets one Mac download and gives each of the others a different part of the model', () => {
+  it('has one Mac download the model, and gives each of the others a different part of it', () => {
     expect(plansFor(mesh, { receivers: [1, 2, 3, 4] }).map(words)).toEqual([
       'studio-1: serve',
       'studio-2: receive 0/3 from studio-1*, studio-3, studio-4',
@@ -96,7 +96,7 @@ describe('fanOut', () => {
     ]);
   });
 
-  it('lets the given first Mac download', () => {
+  it('has the specified Mac download the model', () => {
     const [, second] = plansFor(mesh, { receivers: [1, 2, 3, 4], first: 2 });
     expect(second).toMatchObject({ self: 'studio-2', role: 'serve', feeds: nodes(1, 3, 4) });
   });
@@ -144,7 +144,7 @@ describe('fanOut', () => {
     expect(plans[1]?.sources).toEqual([{ node: 'studio-1', isOrigin: true, isOverSsh: true }]);
   });
 
-  it('passes a model from Mac to Mac in a chain where there are no cables', () => {
+  it('passes a model from Mac to Mac in a chain if there are no cables', () => {
     const plans = plansFor([], { receivers: [1, 2, 3, 4, 5], first: 2 });
     expect(plans.map(words)).toEqual([
       'studio-1: receive 1/5 from ssh studio-2*',
@@ -156,7 +156,7 @@ describe('fanOut', () => {
     expect(plans.map(({ mode }) => mode)).toEqual(['chain', 'mesh', 'chain', 'chain', 'chain']);
   });
 
-  it('sends a model to a second group of cabled Macs over Ethernet, once', () => {
+  it('sends a model only once over Ethernet to a second group of cabled Macs', () => {
     const pairs: readonly Cable[] = [
       [1, 2],
       [3, 4],
@@ -171,7 +171,7 @@ describe('fanOut', () => {
     expect(plans.map(({ listen }) => listen.includes('127.0.0.1'))).toEqual([true, false, false, false]);
   });
 
-  it('uses the cables for a private model, over SSH', () => {
+  it('exchanges a private model over the cables through SSH', () => {
     const [one, two] = plansFor([[1, 2]], { receivers: [1, 2], isPrivate: true });
     expect(one).toMatchObject({ listen: ['127.0.0.1'], feeds: nodes(2) });
     expect(two).toMatchObject({ listen: [], mode: 'mesh' });
@@ -180,11 +180,11 @@ describe('fanOut', () => {
     expect(text).toContain(`\npeer studio-1 10.77.0.1 ${two?.port} origin ssh\n`);
   });
 
-  it('uses a slow cable, which carries IP', () => {
+  it('uses even a slow cable, because it carries IP', () => {
     expect(plansFor([[1, 2, 'slow']], { receivers: [1, 2] })).toHaveLength(2);
   });
 
-  it('needs only one of the Macs that have the model where no cable leads to them', () => {
+  it('uses only one of the Macs that have the model if no cable leads to them', () => {
     expect(plansFor([[3, 4]], { receivers: [1, 2], seeds: [3, 4] }).map(words)).toEqual([
       'studio-1: receive 1/3 from ssh studio-3*',
       'studio-2: receive 2/3 from ssh studio-1, ssh studio-3*',
@@ -192,12 +192,12 @@ describe('fanOut', () => {
     ]);
   });
 
-  it('omits Macs if no other Mac gets the model', () => {
+  it('plans no exchange if no other Mac needs the model', () => {
     expect(plansFor([[3, 4]], { receivers: [1] })).toEqual([]);
     expect(plansFor([[3, 4]], { receivers: [], seeds: [3, 4] })).toEqual([]);
   });
 
-  it('has one Mac that downloads or only those with the model, and a path from there to every Mac', () => {
+  it('gives every Mac a path from the source, and downloads only if no Mac has the model', () => {
     const anyCable = fc
       .tuple(fc.integer({ min: 1, max: 7 }), fc.integer({ min: 1, max: 7 }))
       .filter(([one, other]) => one < other);

@@ -106,7 +106,7 @@ describe('a GGUF header', () => {
     await expect(page).toMatchFileSnapshot('golden/gguf.txt');
   });
 
-  it('requests more bytes until its table is complete, and no more', () => {
+  it('requests bytes only until its table is complete', () => {
     const whole = ggufBytes(metadata, tensors);
     const size = whole.length + 302_592;
     let have = 8;

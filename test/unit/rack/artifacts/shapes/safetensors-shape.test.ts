@@ -190,7 +190,7 @@ describe("the files for a model's shape", () => {
     [['a/model.safetensors', 'config.json'], 'it has neither safetensors nor GGUF files'],
     [['model.safetensors'], 'it has no config.json next to its safetensors files'],
     [['weights.bin'], 'it has neither safetensors nor GGUF files'],
-  ])('do not exist for %s', (paths, why) => {
+  ])('are undefined for %s', (paths, why) => {
     expect(shapeFiles(paths)).toEqual({ kind: 'none', why });
   });
 });

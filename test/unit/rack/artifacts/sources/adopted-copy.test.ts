@@ -30,7 +30,7 @@ const best = (...folders: readonly CopyFolder[]) =>
 const bestOf = (...folders: readonly CopyFolder[]): string | undefined => best(...folders)?.folder;
 
 describe('the folder from which a node takes a model', () => {
-  it('is the preferred one if several have all files', () => {
+  it('is the preferred folder if several folders have all files', () => {
     const left = (['ollama', 'exo', 'llamacpp', 'hub', 'lmstudio', 'named'] as const).map((one) => copyIn(one));
     const order: string[] = [];
     while (left.length > 0) {
@@ -44,7 +44,7 @@ describe('the folder from which a node takes a model', () => {
     expect(order).toEqual(['/named', '/hub', '/exo', '/lmstudio', '/llamacpp', '/ollama']);
   });
 
-  it('has the most bytes, and then the most bytes that can be cloned', () => {
+  it('is the folder with the most bytes; a tie goes to the folder with more bytes that can be cloned', () => {
     const [small, large] = model.files.map((file) => [file]);
     expect(bestOf(copyIn('named', small), copyIn('ollama', large))).toBe('/ollama');
     expect(bestOf(copyIn('named', large, false), copyIn('ollama', large))).toBe('/ollama');
@@ -58,7 +58,7 @@ describe('the folder from which a node takes a model', () => {
     expect(bestCopy(other, facts)).toBeUndefined();
   });
 
-  it('may contain links up to its repository in the Hugging Face layout, otherwise up to itself', () => {
+  it('may contain links to its own files, or to its repository if it is a Hugging Face cache', () => {
     const folder = '/models--acme--kimi/snapshots/0123';
     const fences = (['hub', 'named'] as const).map((layout) => best({ ...copyIn(layout), folder })?.fence);
     expect(fences).toEqual(['/models--acme--kimi', folder]);

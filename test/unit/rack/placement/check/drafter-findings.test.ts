@@ -24,12 +24,12 @@ function found(rank: Partial<RankCase>, desired = fleet) {
 }
 
 describe('a drafter that the runtime refused', () => {
-  it('is a warning of status and of plan while its placement serves', () => {
+  it('causes a warning in status and plan while its placement serves', () => {
     const warning = ['warning', 'kimi on studio-1 answers without small: its tokens differ from those of tiny.'];
     expect(found({ said: [line] })).toEqual([[warning], [warning]]);
   });
 
-  it('is not reported if the log does not say so, or if the placement does not run', () => {
+  it('is not reported if the log does not show the refusal, or if the placement does not run', () => {
     expect(found({})).toEqual([[], []]);
     expect(found({ said: [line], state: 'stopped' })).toEqual([[], []]);
   });

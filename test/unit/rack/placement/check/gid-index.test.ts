@@ -45,7 +45,7 @@ function judged(rack: MeshRack, driver = 'mlx', placement: Partial<DesiredPlacem
 }
 
 describe('ranks whose runtime sends only from GID index 1', () => {
-  it.each(['mlx', 'exo'])('of %s are not started over a cable whose GID is at index 2', (driver) => {
+  it.each(['mlx', 'exo'])('are not started by %s over a cable whose GID is at index 2', (driver) => {
     const { blockers, isStarted, findings } = judged(second, driver);
     expect(blockers).toMatchObject([
       {
@@ -80,12 +80,12 @@ describe('ranks whose runtime sends only from GID index 1', () => {
     ['the GID is missing', withGids([]), true, known('usable')],
     ['a GID is at index 2', second, false, known('index 2 on studio-1:2 (rdma_en3)')],
     ['the GIDs are unknown', unseen, false, { kind: 'unknown' }],
-  ])('wait in a start for GIDs that the run may make, and for no others: %s', (_what, rack, isMade, seen) => {
+  ])('wait only for GIDs that the run itself may create: %s', (_what, rack, isMade, seen) => {
     expect(judged(rack).needed).toMatchObject({ isMade, seen });
     expect(judged(rack, 'llamacpp-rpc').needed).toBeUndefined();
   });
 
-  it('get a warning while they serve', () => {
+  it('cause a warning while they serve', () => {
     const { findings, inPlan } = judged(withGids([gidTo('10.77.0.1', 2)], up));
     expect([findings, inPlan]).toEqual([['warning placement/gid-index'], ['warning placement/gid-index']]);
   });
@@ -104,7 +104,7 @@ describe('the warning about GIDs of a launch', () => {
     return launchGidWarnings(group, desired, nodes).map(({ severity, code, detail }) => [severity, code, detail]);
   };
 
-  it('names the ends of the cables between the ranks from which mlx cannot send', () => {
+  it('names the cable ends from which mlx cannot send to other ranks', () => {
     const detail =
       'mlx sends over RDMA only from GID index 1, but the GID of the IPv4 address is at index 2 on studio-1:2 (rdma_en3). If the program uses mlx, it fails there (RTR errno 22).';
     for (const names of [

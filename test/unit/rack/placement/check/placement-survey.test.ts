@@ -101,7 +101,7 @@ describe("a placement's state", () => {
     expect(kimiOf(viewFor({ ranks }))).toMatchObject({ state, standing });
   });
 
-  it('matches "stopped" in the file only if no rank runs', () => {
+  it('matches "stopped" in the file only if no rank is running', () => {
     const file = { placement: { state: 'stopped' as const } };
     const idle = viewFor({ ranks: threeRanks(['stopped', 'stopped', 'stopped']) }, file);
     const runs = viewFor({ ranks: threeRanks(['stopped', 'running', 'stopped']) }, file);
@@ -156,7 +156,7 @@ describe('placement findings', () => {
     }
   });
 
-  it('suggest the next repair for TCP after a failed start', () => {
+  it('suggest the next repair if the ranks use TCP after a failed start', () => {
     const [hint] = ladderOf({ outcome: 'failed', complaint: 'errno 60 (10.77.0.14)' });
     expect(hint).toEqual('Its last start failed, so another start will not help. Restart the Macs of this link:');
     expect(ladderOf({ outcome: 'failed' })[1]).toBe('  meshwright reboot studio-1 studio-2 studio-3');

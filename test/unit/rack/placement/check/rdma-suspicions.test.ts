@@ -72,7 +72,7 @@ const short = (rack: MeshRack, changes?: MeshChanges): readonly string[] =>
   suspicions(rack, changes).map(({ code, subject }) => `${code} ${subjectText(subject)}`);
 
 describe('suspicions about an RDMA placement without a token', () => {
-  it('cover all its links if no rank names one', () => {
+  it('cover all links of the placement if no rank names a link', () => {
     expect(short({ ranks: withoutToken })).toEqual(['rdma/suspected-idle-dead nodes studio-1, studio-2, studio-3']);
   });
 
@@ -81,7 +81,7 @@ describe('suspicions about an RDMA placement without a token', () => {
     expect(short({ ranks: withoutToken, values })).toEqual(['rdma/suspected-idle-dead link studio-2:3 <-> studio-3:3']);
   });
 
-  it('do not cover links while a signal has suspended a rank; the rank and its processes are named', () => {
+  it('cover no links while a rank is suspended by a signal; the finding names the rank and its processes', () => {
     const ranks = { ...withoutToken, 'studio-2': [{ state: 'joined', rank: 1, suspended: [4_711, 4_712] }] } as const;
     expect(short({ ranks })).toEqual([]);
     const desired = meshFleet(overRdma);
@@ -100,7 +100,7 @@ describe('suspicions about an RDMA placement without a token', () => {
     ]);
   });
 
-  it('cover no links that use TCP, and none while the placement serves', () => {
+  it('cover no links that use TCP, and no links while the placement serves', () => {
     expect(short({ ranks: withoutToken }, {})).toEqual([]);
     expect(short({ ranks: hung })).toEqual([]);
   });
@@ -129,7 +129,7 @@ describe('a placement whose Mac panicked under TCP', () => {
     return found.filter(({ code }) => code === 'mesh/not-serving').map(({ hint }) => hint);
   };
 
-  it('is not started until its cause is gone, unless it sends over RDMA', () => {
+  it('is not started until the cause of the panic is gone, unless it uses RDMA', () => {
     expect(hints({})).toEqual([expect.stringMatching(/^Do not start it yet: .*studio-2 may panic again\./)]);
     expect(hints(overRdma)).toEqual([expect.not.stringContaining('panic')]);
   });
@@ -219,7 +219,7 @@ describe('suspicions after a failed start', () => {
       expect(found([], { canMeasure: false })).toEqual([[...suspected, `  ${reboot}`, compile]]);
     });
 
-    it('name all Macs instead of asking for another measurement if the one in this boot session was inconclusive', () => {
+    it('name all Macs if a measurement in this boot session was inconclusive', () => {
       const suspected = ['nodes studio-1, studio-2, studio-3', 'Suspected: one of 3 cables carries no traffic'];
       expect(found(['unknown', 'unknown', 'unknown'])).toEqual([[...suspected, `  ${reboot}`]]);
       expect(found(['rdma', 'tcp', 'nothing'], { afterMs: -1, triedAfterMs: 1 })).toEqual([
@@ -246,7 +246,7 @@ describe('suspicions after a failed start', () => {
       ]);
     });
 
-    it('name the Mac at the end of all cables that were measured as dead', () => {
+    it('name the Mac at one end of every cable that was measured as dead', () => {
       expect(found(['nothing', 'tcp', 'rdma'])).toEqual([
         ['node studio-1', 'Measured: 2 cables carry no traffic', '  meshwright reboot studio-1'],
       ]);
@@ -292,12 +292,12 @@ describe('suspicions after a failed start', () => {
       expect(found('exited', { failedIn: 'BOOT-of-before' })[0]?.hint).toContain('At the rack: replace this cable');
     });
 
-    it('do not exist once the placement has served', () => {
+    it('disappear once the placement has served', () => {
       expect(found('served')).toEqual([]);
     });
   });
 
-  it('do not exist without an error from this boot session, or if the file sets stopped', () => {
+  it('are absent without an error from this boot session, or if the file sets the placement to stopped', () => {
     expect(short({ ranks: dead })).toEqual([]);
     const before = { 'studio-2': said('studio-2', 'errno 12', 'BOOT-of-before') };
     expect(short({ ranks: dead, values: before })).toEqual([]);

@@ -58,7 +58,7 @@ describe('the gateway configuration', () => {
     expect(plistOf({ isLocal: true })).toContain('<string>127.0.0.1:8080</string>');
   });
 
-  it('lists sorted proxies, and has a folder of replicas only for a replica', () => {
+  it('lists proxies in order, and has a folder of replicas only for a replica', () => {
     expect(configOf('mlx', ['10.0.0.6', '10.0.0.5'])).toContain('"proxies": ["10.0.0.5","10.0.0.6"]');
     expect(configOf('mlx')).not.toContain('proxies');
     expect(configOf('mlx', [], { replica: { of: 'all', at: 0 } })).toContain('"replicasFolder": "');

@@ -64,7 +64,7 @@ describe('a drain plan', () => {
     expect(Object.keys(plan.observed)).toEqual(['studio-1', 'studio-4']);
   });
 
-  it("explains an unreachable Mac's consequences and the next step", () => {
+  it('explains the consequences of an unreachable Mac and the next step', () => {
     const [kimi = expect.fail('the fleet has no placement')] = fleet.placements;
     const [own, other] = ['studio-1', 'studio-4'].map((name) => asText(unaskedGateway(kimi, nodeName(name))));
     expect(own?.detail).toContain('whether its gateway for kimi is closed and has requests in flight');

@@ -72,7 +72,7 @@ describe('a gateway with intact files', () => {
     expect(waiting).toContainEqual(expect.stringContaining(`an unreadable state of ${label}`));
   });
 
-  it('is shown with the cause of its exit, if known', () => {
+  it('is shown with the cause of its exit, if the cause is known', () => {
     const stopped = (lastExit: string) => seenWith({ label, state: 'waiting', lastExit }).changes;
     expect(stopped('1')).toEqual([expect.stringContaining('gateway/8080: not running -> version')]);
     expect(stopped('OS_REASON_CODESIGNING')).toEqual([
@@ -105,7 +105,7 @@ describe('a gateway with intact files', () => {
     expect(changesWith('missing')).toEqual([]);
   });
 
-  it("tells clients where a lost placement's endpoint is now", () => {
+  it('tells clients where the endpoint of a moved placement is now', () => {
     const services = [{ ...running, label: 'dev.meshwright.gateway.9000', behind: ['gone', 'kimi', 'qwen'] }];
     const unpublished = { ...placementOf('qwen'), publication: undefined };
     const { steps } = planOf(caseOf([placementOf('kimi'), unpublished], { services }));
@@ -122,7 +122,7 @@ describe('a gateway with intact files', () => {
     expect(waiting).toEqual([expect.stringContaining('whether the gateway listens on port 8080')]);
   });
 
-  it('interrupts all its placements when it is reloaded and none when it is first loaded', () => {
+  it('interrupts all its placements when it is reloaded, and none when it is first loaded', () => {
     const first = planOf(caseOf(placements));
     expect(first.effects).toEqual([]);
     const again = planOf(caseOf(placements, { services: [{ ...running, behind: ['kimi', 'qwen'] }], files: [] }));

@@ -103,7 +103,7 @@ describe("a placement's gateway reading", () => {
     expect(endpointStatus(at([answered]), 'other', 8_080)).toBeUndefined();
   });
 
-  it('comes from the gateway on its port, otherwise from its previous gateway', () => {
+  it('comes from the gateway on its port or, failing that, from its previous gateway', () => {
     const moved: GatewayStatus = {
       kind: 'answered',
       port: 8_090,

@@ -14,7 +14,7 @@ const mib = 1_048_576;
 const file = (sizeBytes: number) => ({ path: 'model.safetensors', sha256: digest('a'.repeat(64)), sizeBytes });
 
 describe('the start deadline', () => {
-  it('combines the first-token stall limit with a total limit based on the model size', () => {
+  it('combines a stall timeout for the first token with a total limit based on the model size', () => {
     expect(startDeadline({ files: [] }, 60_000)).toEqual({ stallMs: 60_000, boundMs: 180_000 });
     const large = startDeadline({ files: [file(400_000_000_000), file(335_000_000_000)] }, 60_000);
     expect(large).toEqual({ stallMs: 60_000, boundMs: 60_000 + 3 * 1_470_000 + 120_000 });

@@ -40,7 +40,7 @@ const markOf = (here: MeshRack['ranks'], away: MeshRack['ranks'], of = fleet): s
 };
 
 describe('the running layout of a placement with a fallback', () => {
-  it('is the layout that answers, otherwise the newer one', () => {
+  it('is the layout that answers or, if neither does, the layout that was started last', () => {
     const older = { generation: 4, token: silent };
     const away = [{}, { token: late }, { token: silent }, older].map(there);
     const rows = [own(whole, { token: late }), own(whole, { token: silent }), part];
@@ -59,7 +59,7 @@ describe('the running layout of a placement with a fallback', () => {
     ]).toEqual(['0o', '0f', 'Ff', '0o', '3o', '0o', '3o', 'Ff', '0o']);
   });
 
-  it("is unknown if the fallback was not observed, unless a single start runs on all of the placement's own nodes", () => {
+  it('is unknown if the fallback was not observed, unless one start runs on all own nodes', () => {
     const unseen = (here: MeshRack['ranks'], unreachable: readonly string[] = ['studio-4']) => {
       const observed = observeMesh(fleet, { ranks: here, unreachable });
       const found = fallbackUnseen(placement, fleet, observed.nodes);

@@ -157,7 +157,7 @@ describe('a mesh', () => {
     expect(meshOf({ ranks }).isAnswering).toBe(false);
   });
 
-  it('is hung, not unknown or busy, while a signal has suspended a rank', () => {
+  it('is hung, not unknown or busy, while a rank is suspended by a signal', () => {
     const late = { kind: 'silent', reason: 'none came in time', isTimeout: true } as const;
     const busy = { kind: 'in-flight', reason: 'another request is in flight, so none was sent' } as const;
     const words = [late, busy].map((token) => {
@@ -240,7 +240,7 @@ describe('a mesh', () => {
     expect(meshOf({ ranks })).toMatchObject({ state: 'unknown', reason: 'not-asked' });
   });
 
-  it('is known if launchd reports the runs of an idle rank or its last exit', () => {
+  it("has a known state if launchd reports an idle rank's last exit", () => {
     const service = { label: 'dev.meshwright.rank.kimi', state: 'waiting' } as const;
     const seen = [{}, { state: 'unknown' }, { lastExit: '(never exited)' }, { lastExit: '1' }] as const;
     const verdicts = seen.map((changes) => {
@@ -255,7 +255,7 @@ describe('a mesh', () => {
     ]);
   });
 
-  it('includes generations from nodes that the placement no longer uses', () => {
+  it('counts generations on nodes that the placement no longer uses', () => {
     const ranks = {
       ...threeRanks(['stopped', 'stopped', 'stopped']),
       'studio-4': [{ state: 'stopped', rank: 3, generation: 9 }] as const,

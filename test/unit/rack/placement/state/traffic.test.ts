@@ -46,7 +46,7 @@ describe('a mesh that is not asked for a token because a request is in flight', 
   const busy: TokenResult = { kind: 'in-flight', reason: 'another request is in flight, so none was sent' };
   const idle = seenAs({ running: 0, waiting: 0 });
 
-  it('serves if a client received a token or the gateway is sending an answer', () => {
+  it('serves if a client received a token or the gateway is sending a response', () => {
     expect(meshOf(idle, { kind: 'in-flight', reason: 'a client got a token', lastTokenMsAgo: 440 })).toMatchObject({
       state: 'serving',
       seen: 'answers-clients',
@@ -68,7 +68,7 @@ describe('a mesh that is not asked for a token because a request is in flight', 
     }
   });
 
-  it('is silent if its gateway shows a stalled stream', () => {
+  it('is hung if its gateway shows a stalled stream', () => {
     const stuck = seenAs({ running: 1, waiting: 0, quietMs: 660_000, streamQuietMs: 660_000 });
     expect(meshOf(stuck, busy)).toMatchObject({ state: 'hung', isAnswering: false });
   });
@@ -88,7 +88,7 @@ describe('a mesh that gave no token in time', () => {
     );
   });
 
-  it('is silent and not answering if streams stall longer than any prompt takes', () => {
+  it('is hung and not answering if streams stall for longer than any prompt takes', () => {
     const mesh = meshOf(
       seenAs({ running: 1, waiting: 0, lastByteMsAgo: 700_000, quietMs: 660_000, streamQuietMs: 660_000 }),
     );
@@ -96,7 +96,7 @@ describe('a mesh that gave no token in time', () => {
     expect(mesh.evidence).toBe(`${notInTime}; its gateway has 1 request in flight and has sent nothing for 11 min`);
   });
 
-  it('serves if any gateway sends answers, and stops answering only if all stall', () => {
+  it('serves if any gateway is sending a response, and stops answering only if all gateways stall', () => {
     const stuck = { running: 1, waiting: 0, quietMs: 660_000, streamQuietMs: 660_000 };
     const flowing = { running: 1, waiting: 0, lastByteMsAgo: 20_000, quietMs: 20_000 };
     expect(meshOf(seenAs(stuck, flowing))).toMatchObject({ state: 'serving', isAnswering: true });

@@ -27,7 +27,7 @@ printf '%s%s\\n' "$t" 'Tsl    a  b' "$t" 'D<sl   Dll'
 }
 
 describe('the simulated ps', () => {
-  it('prints process states as macOS does, in any column, and leaves the others unchanged', () => {
+  it('prints process states as macOS does, in any column, and leaves other columns unchanged', () => {
     expect(psOf('-o', 'stat=', '-o', 'ucomm=')).toBe('Ts    a  b\nU<s   Dll\n');
     expect(psOf('-o', 'lstart=,stat=,ucomm=')).toMatch(/^Sun .* 2026 Ts {4}a {2}b\nSun .* 2026 U<s {3}Dll\n$/);
     expect(psOf('-o', 'ucomm=')).toBe('Tsl    a  b\nD<sl   Dll\n');

@@ -1,12 +1,18 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { endProcess } from '../../../../../src/sim/hosts/control/supervisor.ts';
 import { problemsOf } from '../../../problems-of.ts';
 
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
 /** Ends a process whose signal fails with this code. */
-const endFailing = (code: string): void =>
-  endProcess(4_000_000, () => {
+function endFailing(code: string): void {
+  vi.spyOn(process, 'kill').mockImplementation(() => {
     throw Object.assign(new Error(`kill ${code}`), { code });
   });
+  endProcess(4_000_000);
+}
 
 describe('endProcess', () => {
   it('reports a process that belongs to a different user', () => {
@@ -24,8 +30,8 @@ describe('endProcess', () => {
   });
 
   it('sends KILL to the process', () => {
-    const sent: unknown[] = [];
-    endProcess(4_000_000, (...all) => sent.push(all));
-    expect(sent).toEqual([[4_000_000, 'SIGKILL']]);
+    const kill = vi.spyOn(process, 'kill').mockReturnValue(true);
+    endProcess(4_000_000);
+    expect(kill.mock.calls).toEqual([[4_000_000, 'SIGKILL']]);
   });
 });
