@@ -15,17 +15,19 @@ import type { PlaybookBatch, PlaybookDocument, PlaybookPlay, PlaybookTask } from
 import { given } from '../../model/given.ts';
 import { listText } from '../../model/lists.ts';
 import { nodeName } from '../../model/node.ts';
-import { drainMs } from '../../rack/placement/mesh/gateway-steps.ts';
 import { unknownProperty } from '../plan/view.ts';
 import {
   type BatchSize,
-  type Field,
+  durationMs,
+  type FieldText,
   type FileTask,
   fieldsIn,
+  isTaskKind,
   type NodeChoice,
   type Play,
   type Playbook,
   type TaskKind,
+  tasks,
 } from './playbook.ts';
 import { playbookSchema, validatePlaybook } from './validator.generated.ts';
 
@@ -267,53 +269,6 @@ function unknownFields(
     }));
 }
 
-/** The valid fields in a sentence that is shown once per batch. */
-const sentenceFields: readonly Field[] = ['cluster', 'nodes', 'placements'];
-
-/** The valid fields in a command argument. The command runs separately on each node. */
-const commandFields: readonly Field[] = ['cluster', 'node', 'host'];
-
-/** A task's text that may contain fields: its path below the task, and the valid fields. */
-interface FieldText {
-  readonly path: readonly string[];
-  readonly known: readonly Field[];
-}
-
-interface TaskEntry {
-  /** The default deadline, for tasks without a deadline key in the file. */
-  readonly usualMs?: number;
-  /** Paths of texts with fields, below the task's key; a list stands for all its items. */
-  readonly texts?: readonly FieldText[];
-}
-
-/** All kinds of tasks. A new kind needs a line here, a branch in the expansion, and its keys in the schema. */
-export const tasks: Readonly<Record<TaskKind, TaskEntry>> = {
-  converge: {},
-  verify: {},
-  stop: {},
-  start: {},
-  drain: { usualMs: drainMs },
-  reboot: {},
-  shutdown: {},
-  wait: {},
-  assert: { texts: [{ path: ['says'], known: sentenceFields }] },
-  confirm: { texts: [{ path: [], known: sentenceFields }] },
-  run: {
-    usualMs: 60_000,
-    texts: [
-      { path: ['command'], known: commandFields },
-      { path: ['unless'], known: commandFields },
-    ],
-  },
-};
-
-const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
-
-/** Converts `90s`, `10m` or `2h` to ms; the schema has checked the format. */
-const durationMs = (text: string): number => Number(text.slice(0, -1)) * (unitsMs[text.slice(-1)] ?? Number.NaN);
-
-const isTaskKind = (word: string): word is TaskKind => Object.hasOwn(tasks, word);
-
 /** The keys of a task that are read; all others are copied. */
 interface TaskValue {
   readonly deadline?: string | undefined;
@@ -325,7 +280,7 @@ function readTask(spec: PlaybookTask): FileTask {
   const [kind] = Object.keys(spec).filter(isTaskKind);
   if (kind === undefined) throw new Error('a task has exactly one known key');
   const value: string | TaskValue = spec[kind] ?? {};
-  if (typeof value === 'string') return { kind: 'confirm', text: value };
+  if (typeof value === 'string') return { kind, text: value } as FileTask;
   const { deadline, ...rest } = value;
   const deadlineMs = deadline === undefined ? tasks[kind].usualMs : durationMs(deadline);
   return { kind, ...rest, ...given({ deadlineMs }) } as FileTask;

@@ -1,5 +1,6 @@
 import type { NodeName } from '../../model/node.ts';
 import type { Goal, GoalKind } from '../../rack/goal.ts';
+import { drainMs } from '../../rack/placement/mesh/gateway-steps.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
 
 export type NodeChoice =
@@ -96,6 +97,53 @@ export interface Playbook {
 }
 
 export type Field = 'cluster' | 'nodes' | 'placements' | 'node' | 'host';
+
+/** The valid fields in a sentence that is shown once per batch. */
+const sentenceFields: readonly Field[] = ['cluster', 'nodes', 'placements'];
+
+/** The valid fields in a command argument. The command runs separately on each node. */
+const commandFields: readonly Field[] = ['cluster', 'node', 'host'];
+
+/** A task's text that may contain fields: its path below the task, and the valid fields. */
+export interface FieldText {
+  readonly path: readonly string[];
+  readonly known: readonly Field[];
+}
+
+interface TaskEntry {
+  /** The default deadline, for tasks without a deadline key in the file. */
+  readonly usualMs?: number;
+  /** Paths of texts with fields, below the task's key; a list stands for all its items. */
+  readonly texts?: readonly FieldText[];
+}
+
+/** All kinds of tasks. A new kind needs a line here, a branch in the expansion, and its keys in the schema. */
+export const tasks: Readonly<Record<TaskKind, TaskEntry>> = {
+  converge: {},
+  verify: {},
+  stop: {},
+  start: {},
+  drain: { usualMs: drainMs },
+  reboot: {},
+  shutdown: {},
+  wait: {},
+  assert: { texts: [{ path: ['says'], known: sentenceFields }] },
+  confirm: { texts: [{ path: [], known: sentenceFields }] },
+  run: {
+    usualMs: 60_000,
+    texts: [
+      { path: ['command'], known: commandFields },
+      { path: ['unless'], known: commandFields },
+    ],
+  },
+};
+
+const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** Converts `90s`, `10m` or `2h` to ms; the schema has checked the format. */
+export const durationMs = (text: string): number => Number(text.slice(0, -1)) * (unitsMs[text.slice(-1)] ?? Number.NaN);
+
+export const isTaskKind = (word: string): word is TaskKind => Object.hasOwn(tasks, word);
 
 const braces = /\{\{|\{([A-Za-z][A-Za-z-]*)\}/g;
 
