@@ -211,6 +211,7 @@ const runners: { readonly [K in TaskWork['kind']]: Runner<K> } = {
   wait: waitFor,
   assert: assertProperty,
   confirm,
+  pause: pauseRun,
   run: runOwn,
 };
 
@@ -342,6 +343,22 @@ async function confirm({ text }: WorkOf<'confirm'>, state: PlaybookState, place:
   // A person may take an hour to answer.
   delete state.seen;
   return { isDeclined: !(await unlessRefused(state, () => state.options.confirm(text, place))) };
+}
+
+/** Keeps the leases that the run has. Ctrl-C ends the pause and the run. */
+async function pauseRun({ ms }: WorkOf<'pause'>, state: PlaybookState): Promise<DoneWork> {
+  const { timing, signal, onWait } = state.options;
+  delete state.seen;
+  const endMs = performance.now() + timeFor(ms, timing, 0);
+  for (
+    let leftMs = endMs - performance.now();
+    leftMs > 0 && signal?.aborted !== true;
+    leftMs = endMs - performance.now()
+  ) {
+    onWait?.(['the pause to end'], leftMs);
+    await pause(Math.min(leftMs, timing.gatePollMs), signal);
+  }
+  return {};
 }
 
 async function runOwn(work: WorkOf<'run'>, state: PlaybookState): Promise<DoneWork> {

@@ -153,6 +153,18 @@ describe('a playbook', () => {
     ]);
   });
 
+  it('observes again after a pause, and ends a pause that is interrupted', async () => {
+    const waited: string[] = [];
+    const task: Task = { kind: 'pause', text: '1s' };
+    const { observed } = await play([{ tasks: [{ kind: 'verify' }, task, { kind: 'verify' }] }], {
+      onWait: (missing) => void waited.push(...missing),
+    });
+    expect([observed.length, waited[0]]).toEqual([2, 'the pause to end']);
+    const signal = AbortSignal.abort();
+    const { report } = await play([{ tasks: [{ kind: 'pause', text: '24h' }] }], { signal });
+    expect(report.isInterrupted).toBe(true);
+  });
+
   it('runs one batch after another, and stops if more nodes fail than allowed', async () => {
     const ways = rack.desired.nodes.map(({ name }) => rack.way(name, name === 'studio-1' ? { port: 1 } : {}));
     const own: Task = { kind: 'run', command: ['sw_vers'], effect: 'none', deadlineMs: 20_000 };

@@ -5,7 +5,7 @@ import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/de
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Goal } from '../../rack/goal.ts';
-import { type BatchSize, type Field, fillFields, type Play, type Task, type TaskOf } from './playbook.ts';
+import { type BatchSize, durationMs, type Field, fillFields, type Play, type Task, type TaskOf } from './playbook.ts';
 
 export interface PlayScope {
   readonly desired: DesiredFleet;
@@ -33,6 +33,7 @@ export type TaskWork =
   | (Required<TaskOf<'wait'>> & { readonly nodes: readonly NodeName[] })
   | (TaskOf<'assert'> & { readonly nodes: readonly NodeName[] })
   | TaskOf<'confirm'>
+  | { readonly kind: 'pause'; readonly ms: number }
   | (Pick<TaskOf<'run'>, 'kind' | 'effect' | 'deadlineMs'> & { readonly commands: readonly NodeCommand[] });
 
 /** A play's nodes in fleet order. */
@@ -120,6 +121,8 @@ export function expandTask(
     }
     case 'confirm':
       return { kind: 'confirm', text: fillFields(task.text, sentenceValues(scope, nodes)) };
+    case 'pause':
+      return { kind: 'pause', ms: durationMs(task.text) };
     case 'run':
       return {
         kind: 'run',

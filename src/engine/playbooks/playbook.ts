@@ -56,6 +56,8 @@ export type FileTask =
     }
   /** A yes-or-no question that may contain `{field}`s; `--yes` answers it. */
   | { readonly kind: 'confirm'; readonly text: string }
+  /** Does nothing for a time such as `10m`. */
+  | { readonly kind: 'pause'; readonly text: string }
   /** Runs one command per node as the SSH user; its arguments are passed unchanged. */
   | {
       readonly kind: 'run';
@@ -129,6 +131,7 @@ export const tasks: Readonly<Record<TaskKind, TaskEntry>> = {
   wait: {},
   assert: { texts: [{ path: ['says'], known: sentenceFields }] },
   confirm: { texts: [{ path: [], known: sentenceFields }] },
+  pause: {},
   run: {
     usualMs: 60_000,
     texts: [

@@ -148,6 +148,7 @@ describe('a playbook task', () => {
     });
     const odd = { ...scope, desired: { ...rackOfThree, name: '{nodes}' } };
     expect(expand({ kind: 'confirm', text: '{cluster}' }, odd)).toMatchObject({ text: '{nodes}' });
+    expect(expand({ kind: 'pause', text: '10m' })).toEqual({ kind: 'pause', ms: 600_000 });
     expect(expand({ kind: 'assert', property: 'power/sleep', is: 0, says: '{nodes} sleeps' })).toMatchObject({
       says: 'studio-2 sleeps',
     });

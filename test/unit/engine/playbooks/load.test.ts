@@ -57,6 +57,7 @@ plays:
       - drain: { placements: [qwen], deadline: 10m }
       - drain: {}
       - reboot: {}
+      - pause: 2h
       - wait: { for: serving, deadline: 90s }
       - assert: { property: power/sleep, is: 0, says: "It sleeps." }
       - run: { command: [/usr/bin/true, "{node}"], unless: [/usr/bin/false], effect: none, deadline: 2h }
@@ -88,6 +89,7 @@ plays:
             { kind: 'drain', placements: ['qwen'], deadlineMs: 600_000 },
             { kind: 'drain', deadlineMs: 30_000 },
             { kind: 'reboot' },
+            { kind: 'pause', text: '2h' },
             { kind: 'wait', for: 'serving', deadlineMs: 90_000 },
             { kind: 'assert', property: 'power/sleep', is: 0, says: 'It sleeps.' },
             {
