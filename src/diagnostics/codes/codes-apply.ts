@@ -228,6 +228,11 @@ export const applyCodes = {
     cause: 'The name is misspelled, or the cluster file sets no such property.',
     hint: 'Use a property that `plan` shows, such as `power/sleep`.',
   },
+  'recover/no-cure': {
+    summary: 'A placement does not serve, and no cure is known.',
+    cause: 'It returned no token, each cure was tried, and nothing else differs from a healthy mesh.',
+    hint: prose`Look for a reason in its logs: ${aside(meshwright('logs', its.placement))}. Reboot all of its Macs only if there is none.`,
+  },
   'step/rolled-back': {
     summary: 'The node rolled back a network change.',
     cause: 'In time, no new connection reached the node, so the node restored its previous network settings.',

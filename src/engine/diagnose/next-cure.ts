@@ -1,6 +1,8 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, hasTrait } from '../../diagnostics/diagnostic.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
 import type { NodeName } from '../../model/node.ts';
-import { isPlacement, subjectNames, subjectNodes } from '../../model/subject.ts';
+import { isPlacement, placementSubject, subjectNames, subjectNodes } from '../../model/subject.ts';
 import { commandKey } from '../../model/text/command.ts';
 import { commandsIn } from '../../model/text/prose.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
@@ -59,8 +61,12 @@ export function nextCure(seen: SeenTroubles, names: readonly string[], tried: re
   const cures = lost.length > 0 ? waitsFor(lost) : about.flatMap((one) => curesIn(one, members));
   const cure = cures.find((one) => !tried.some((before) => isSame(before, one)));
   if (cure !== undefined) return { kind: 'cure', cure };
-  return { kind: 'person', findings: about.filter(({ stage }) => stage !== 'reported').map(({ finding }) => finding) };
+  const found = about.filter(({ stage }) => stage !== 'reported').map(({ finding }) => finding);
+  return { kind: 'person', findings: found.length > 0 ? found : silent.map(unexplained) };
 }
+
+const unexplained = ({ name, state, evidence }: PlacementSurvey): Diagnostic =>
+  diagnose('recover/no-cure', { subject: placementSubject(name), detail: `It is ${state}: ${escapeText(evidence)}` });
 
 const isSame = (one: Cure, other: Cure): boolean =>
   one.rung === other.rung && one.names.join(' ') === other.names.join(' ');
