@@ -277,6 +277,8 @@ export interface ScriptArgs {
     readonly beforeReboot?: true;
     readonly outcome?: StartOutcome;
   };
+  /** Sends SIGCONT to the suspended processes of the rank's process group. */
+  readonly 'continue-rank': { readonly placement: string };
   /** Stores the golden answer on the leader. */
   readonly 'keep-golden': { readonly placement: string; readonly golden: GoldenRecord };
   /** Removes the service file and the record; the service must be stopped. */

@@ -9,6 +9,8 @@ interface GoalFields {
   readonly stop: OfPlacements & ComingBack;
   /** These placements serve in the layout of their last run, unless `layout` names the fallback or their `own`. */
   readonly start: OfPlacements & { readonly layout?: 'fallback' | 'own' };
+  /** No rank of these placements is suspended by a signal. */
+  readonly continue: { readonly placements: readonly string[] };
   /** These placements accept no requests and have none in flight, but keep running. */
   readonly drain: { readonly placements: readonly string[]; readonly waitMs: number };
   readonly reboot: OfNodes & ComingBack;

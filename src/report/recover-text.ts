@@ -12,6 +12,7 @@ import { fitLines, type Page } from './page.ts';
 export function cureText({ rung, names }: Pick<Cure, 'rung' | 'names'>): string {
   const texts: Readonly<Record<Rung, string>> = {
     wait: `Wait for ${everyNodeText(names)} to come back`,
+    continue: `Resume the suspended ranks of ${listText(names)}`,
     network: `Put addresses, bridges and the keeper right on ${everyNodeText(names)}`,
     measure: 'Measure the cables, to find the Mac that hangs',
     start: `Start ${listText(names)}`,

@@ -22,4 +22,14 @@ describe.each(sampleOf(exampleDrivers, { few: 1, oneIn: 2 }))('a suspended %s ra
     expect((await run('status', '--sim')).stdout).toContain('A signal has suspended rank 1 on studio-4');
     expect(await followDoctor(place)).toEqual({ end: 'serving', typed: ['restart chat'] });
   });
+
+  it('continues without a restart when recover resumes it', async () => {
+    await run('sim', 'fault', 'rank-stopped', 'studio-4');
+    const { cures, placements } = json(await run('recover', '--sim', '--yes', '--json')) as {
+      readonly cures: readonly { readonly rung: string; readonly done: boolean }[];
+      readonly placements: unknown;
+    };
+    expect(cures).toMatchObject([{ rung: 'continue', done: true }]);
+    expect(placements).toEqual({ chat: { state: 'serving' } });
+  });
 });

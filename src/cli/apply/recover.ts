@@ -18,6 +18,7 @@ import type { RecoverDocument } from '../../model/documents.generated.ts';
 import { everyNodeText, type NodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
+import type { Goal } from '../../rack/goal.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
 import { cureText, type DoneCure, doneText, servingText, wrongLines } from '../../report/recover-text.ts';
 import { settleFromLock } from '../cluster/settle-cluster.ts';
@@ -36,6 +37,7 @@ import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { actOn } from './act-on.ts';
 import { reboot, restart, start } from './act-verbs.ts';
 import { reaching } from './final-check.ts';
+import type { EndedRun } from './run-outcome.ts';
 
 /** What the rung `network` may change; nothing else in the file is applied. */
 const networkKinds: readonly ResourceKind[] = [
@@ -167,22 +169,16 @@ async function runCure(
   }
 }
 
-function bodyOf({ rung, names }: Cure, { desired }: Measured): VerbBody {
+function bodyOf({ rung, names }: Cure, seen: Measured): VerbBody {
+  const { desired } = seen;
   const targets = desired.nodes.map(({ name }) => name).filter((name) => names.some((one) => one === name));
   switch (rung) {
     case 'wait':
       return (run) => waitForReturn(run, targets, desired);
+    case 'continue':
+      return (run) => reach(run, { kind: 'continue', placements: names }, membersOf(seen, names));
     case 'network':
-      return (run) => {
-        const cluster = settleFromLock(run);
-        const scope = { desired: cluster.fleet, targets };
-        const consent = createConsent(run, { named: ['interrupt'] });
-        return actOn(
-          run,
-          { verb: 'recover', ...reaching({ kind: 'converge', only: networkKinds }, scope), consent },
-          cluster,
-        );
-      };
+      return (run) => reach(run, { kind: 'converge', only: networkKinds }, targets);
     case 'measure':
       return (run) => cables({ ...run, words: [], own: { measure: true } });
     case 'start':
@@ -192,6 +188,13 @@ function bodyOf({ rung, names }: Cure, { desired }: Measured): VerbBody {
     case 'reboot':
       return reboot;
   }
+}
+
+function reach(run: Run, goal: Goal, targets: readonly NodeName[]): Promise<EndedRun> {
+  const cluster = settleFromLock(run);
+  const consent = createConsent(run, { named: ['interrupt'] });
+  const scope = { desired: cluster.fleet, targets };
+  return actOn(run, { verb: 'recover', ...reaching(goal, scope), consent }, cluster);
 }
 
 async function waitForReturn(run: Run, nodes: readonly NodeName[], desired: DesiredFleet): Promise<number> {

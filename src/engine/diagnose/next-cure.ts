@@ -10,7 +10,7 @@ import type { PlacementSurvey } from '../../rack/placement/check/placement-surve
 import type { Trouble } from './troubles.ts';
 
 /** The cures of `recover`, smallest first. */
-export const rungs = ['wait', 'network', 'measure', 'start', 'restart', 'reboot'] as const;
+export const rungs = ['wait', 'continue', 'network', 'measure', 'start', 'restart', 'reboot'] as const;
 
 export type Rung = (typeof rungs)[number];
 
@@ -58,7 +58,8 @@ export function nextCure(seen: SeenTroubles, names: readonly string[], tried: re
   const about = seen.troubles.filter((one) => concerns(one, silent));
   const lost = members.flatMap((node) => seen.observation.failures[node] ?? []);
   // While a Mac is away, its part of every state is unknown, so nothing is started or restarted.
-  const cures = lost.length > 0 ? waitsFor(lost) : about.flatMap((one) => curesIn(one, members));
+  const suspended = silent.filter((one) => one.suspended !== undefined).map(({ name }) => name);
+  const cures = lost.length > 0 ? waitsFor(lost) : about.flatMap((one) => curesIn(one, { members, suspended }));
   const cure = cures.find((one) => !tried.some((before) => isSame(before, one)));
   if (cure !== undefined) return { kind: 'cure', cure };
   const found = about.filter(({ stage }) => stage !== 'reported').map(({ finding }) => finding);
@@ -89,9 +90,14 @@ const concerns = ({ finding, hanging, restarts = [] }: Trouble, silent: readonly
   );
 
 /** The commands of a finding that `recover` may run, in its order. */
-function curesIn({ finding, refused = [] }: Trouble, members: readonly NodeName[]): readonly Cure[] {
+function curesIn(
+  { finding, refused = [] }: Trouble,
+  { members, suspended }: { readonly members: readonly NodeName[]; readonly suspended: readonly string[] },
+): readonly Cure[] {
   const vain = refused.map(commandKey);
-  return commandsIn(finding.hint, subjectNames(finding.subject))
+  const resumed = suspended.filter((name) => isPlacement(finding.subject, name));
+  const first: readonly Cure[] = resumed.length > 0 ? [{ rung: 'continue', names: resumed, finding }] : [];
+  const others = commandsIn(finding.hint, subjectNames(finding.subject))
     .filter((one) => !vain.includes(commandKey(one)))
     .flatMap(({ verb, words }): readonly Cure[] => {
       const names = words.filter((word) => typeof word === 'string').filter((word) => !word.startsWith('-'));
@@ -106,4 +112,5 @@ function curesIn({ finding, refused = [] }: Trouble, members: readonly NodeName[
           : { rung: 'network', names: members, finding },
       ];
     });
+  return [...first, ...others];
 }

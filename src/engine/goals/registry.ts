@@ -3,6 +3,7 @@ import type { NodeName } from '../../model/node.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import type { Goal, GoalKind } from '../../rack/goal.ts';
 import type { DrainView } from '../../rack/placement/endpoint/drain.ts';
+import { continueRanks } from './continue.ts';
 import { converge } from './converge.ts';
 import { drain } from './drain.ts';
 import { hold } from './hold.ts';
@@ -21,6 +22,7 @@ const goals: { readonly [Kind in GoalKind]: GoalEntry<Kind> } = {
   converge,
   stop,
   start,
+  continue: continueRanks,
   drain,
   reboot,
   shutdown: reboot,

@@ -37,6 +37,7 @@ import { settleTransaction } from '../../rack/network/transaction/transaction-sc
 import { clearGateway, drainGateway, loadGateway, openGateway } from '../../rack/placement/endpoint/gateway-scripts.ts';
 import {
   bootstrapRank,
+  continueRank,
   keepGolden,
   kickRank,
   prepareRank,
@@ -90,6 +91,7 @@ const scripts: { readonly [K in ScriptName]: (args: ScriptArgs[K]) => string } =
   'bootstrap-rank': bootstrapRank,
   'kick-rank': kickRank,
   'stop-rank': stopRank,
+  'continue-rank': continueRank,
   'keep-golden': keepGolden,
   'remove-rank': removeRank,
 };

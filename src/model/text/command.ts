@@ -21,9 +21,9 @@ const verbTraits = {
     'demo, endpoints, schema, sim down, sim example, sim fault, sim hands, sim power-on, sim status, sim up',
   ),
   ...verbs({ kind: 'reads' }, 'fit, validate'),
-  ...verbs({ reachesNodes: true }, 'apply, ask, drain, exec, graph, hold, launch, lease release, lease status, recover'),
+  ...verbs({ reachesNodes: true }, 'apply, ask, drain, exec, graph, hold, launch, lease release, lease status'),
   ...verbs({ reachesNodes: true }, 'models lock, models prune, models pull'),
-  ...verbs({ reachesNodes: true }, 'rollback, run, secrets, shutdown, uninstall'),
+  ...verbs({ reachesNodes: true }, 'recover, rollback, run, secrets, shutdown, uninstall'),
   ...verbs(
     { reachesNodes: true, kind: 'reads' },
     'bench, cables, doctor, drift, facts, history, logs, models list, models verify, plan, status',

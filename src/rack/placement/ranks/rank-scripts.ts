@@ -105,6 +105,9 @@ export const kickRank = (args: ScriptArgs['kick-rank']): string =>
     last_talked: args.lastTalked ?? '',
   });
 
+export const continueRank = ({ placement }: ScriptArgs['continue-rank']): string =>
+  sh.continueRank(ofService(placement));
+
 export const stopRank = (args: ScriptArgs['stop-rank']): string =>
   wiredFunction +
   sh.stopRank({

@@ -55,6 +55,16 @@ describe('the next cure', () => {
     expect(next([trouble(suspected)], { tried: all })).toEqual({ kind: 'person', findings: [suspected] });
   });
 
+  it('resumes a suspended rank before it restarts anything', () => {
+    const suspended = [{ node: nodeName('studio-2'), rank: 1, pids: [7] }];
+    const first = next([trouble(suspected)], { survey: { ...hung, suspended } });
+    expect(first).toMatchObject({ kind: 'cure', cure: { rung: 'continue', names: ['chat'] } });
+    const tried = first.kind === 'cure' ? [first.cure] : [];
+    expect(next([trouble(suspected)], { survey: { ...hung, suspended }, tried })).toMatchObject({
+      cure: { rung: 'restart' },
+    });
+  });
+
   it('leaves out a command that a plan would refuse', () => {
     const refused = [meshwright('restart', 'chat')];
     expect(next([trouble(suspected, { refused })])).toMatchObject({ cure: { rung: 'reboot' } });

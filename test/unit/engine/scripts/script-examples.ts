@@ -149,6 +149,7 @@ const scripts: ScriptArgs = {
   },
   'kick-rank': { placement: 'kimi', user: 'mesh', generation: 3, transport: 'rdma', startMs: 30_000 },
   'stop-rank': { placement: 'kimi', graceMs: 1_000 },
+  'continue-rank': { placement: 'chat' },
   'keep-golden': {
     placement: 'kimi',
     golden: { key: digest('a'.repeat(64)), sha256: digest('b'.repeat(64)), firstTokenMs: 180, tokensPerSecond: 24.5 },
