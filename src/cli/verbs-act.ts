@@ -102,14 +102,14 @@ Examples:
   },
   {
     name: 'recover',
-    summary: 'bring placements back after a hang or a crash, with the smallest cure that helps',
-    words: '[placement|node...]',
+    summary: 'bring placements back, smallest cure first',
+    words: '[name...]',
     uses: ['file', 'reach', 'json', 'parallel', 'consent'],
     options: [
       { flags: '--check', text: 'show what is wrong and the first cure; change nothing' },
       { flags: '--allow <effect>', text: 'reboot: with --yes, also reboot Macs' },
     ],
-    more: `Without names: all placements in the file. A node stands for the placements with a rank on it.
+    more: `A name is that of a placement, or of a node, which stands for the placements with a rank on it. Without names: all placements in the file.
 Measures the whole rack, shows what is wrong and the smallest cure, and asks once. Each cure runs at most once, and the next one only if no token came after it: wait for a Mac that comes back by itself; resume a suspended rank; put addresses, bridges and the keeper right; start or restart the placement; measure the cables after a failed start; reboot the fewest Macs. A cure that a fact excludes is left out, such as a start on leaked memory. Nothing newer in the file is applied.
 Exit codes: 0 each placement returned a token, 2 with --check: a cure is next, 3 a person has to act or allow a reboot (shown), 1 no cure helped, 5 nothing changed, 75 a node is leased to another run.
 

@@ -48,7 +48,7 @@ const networkKinds: readonly ResourceKind[] = [
 /** The time in which a Mac comes back by itself, for example after a kernel panic. */
 const returnMs = 600_000;
 
-/** `recover [placement|node...]`: one cure after another, smallest first, until each placement returns a token. */
+/** `recover [name...]`: one cure after another, smallest first, until each placement returns a token. */
 export const recover: VerbBody = async (run) => {
   const mayReboot = allowedEffects(run, ['reboot']).length > 0 || run.options.yes !== true;
   const first = await measure(run);

@@ -101,6 +101,7 @@ export const killedCommands: readonly KilledCommand[] = [
   { name: 'stop', words: () => ['stop', 'chat', ...sim] },
   { name: 'drain', words: () => ['drain', 'chat', ...sim], continued: { leaves: 'changes' } },
   { name: 'restart', words: () => ['restart', 'chat', ...sim] },
+  { name: 'recover', words: () => ['recover', 'chat', ...sim], begin: stop },
   { name: 'reboot', words: () => ['reboot', 'studio-4', ...sim], repair: (_, place) => quiet(place) },
   {
     name: 'shutdown',

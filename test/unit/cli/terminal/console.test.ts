@@ -23,18 +23,21 @@ describe("a command's progress", () => {
     [false, 13_000, [2_500, 12_500]],
     [true, 1_999, [1, 1_500]],
     [false, 1_999, [1, 1_500]],
-  ])('is redrawn on a terminal, and printed less often without a terminal (terminal: %s)', async (canRewrite, forMs, doneAtMs) => {
-    const { console, written } = timedConsole({ canRewrite });
-    const what = canRewrite ? 'observing' : () => 'asking';
-    const work = terminal.withProgress(console, [what, [{ name: 'a' }, { name: 'b' }]], async (done) => {
-      for (const [at, name] of ['a', 'b'].entries()) setTimeout(() => done(name), doneAtMs[at]);
-      await new Promise((resolve) => setTimeout(resolve, forMs));
-      return 'result';
-    });
-    await vi.advanceTimersByTimeAsync(forMs);
-    expect([await work, vi.getTimerCount()]).toEqual(['result', 0]);
-    expect(sayValue(written)).toHaveLength(forMs < 2_000 ? 0 : canRewrite ? 4 : 3);
-  });
+  ])(
+    'is redrawn on a terminal, and printed less often without a terminal (terminal: %s)',
+    async (canRewrite, forMs, doneAtMs) => {
+      const { console, written } = timedConsole({ canRewrite });
+      const what = canRewrite ? 'observing' : () => 'asking';
+      const work = terminal.withProgress(console, [what, [{ name: 'a' }, { name: 'b' }]], async (done) => {
+        for (const [at, name] of ['a', 'b'].entries()) setTimeout(() => done(name), doneAtMs[at]);
+        await new Promise((resolve) => setTimeout(resolve, forMs));
+        return 'result';
+      });
+      await vi.advanceTimersByTimeAsync(forMs);
+      expect([await work, vi.getTimerCount()]).toEqual(['result', 0]);
+      expect(sayValue(written)).toHaveLength(forMs < 2_000 ? 0 : canRewrite ? 4 : 3);
+    },
+  );
 
   it.each([true, false])('shows what a wait still needs (terminal: %s)', (canRewrite) => {
     const { console, written } = timedConsole({ canRewrite });

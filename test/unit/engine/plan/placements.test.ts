@@ -247,25 +247,22 @@ describe('the reboot goal for a node with a rank', () => {
     expect(made.effects.map(({ kind }) => kind)).toEqual(['interrupt', 'reboot']);
   });
 
-  it.each(['reboot', 'shutdown'] as const)(
-    'does not wait for an unkillable rank on that node before a %s',
-    (kind) => {
-      const made = plan({ goal: { kind, nodes: goal.nodes }, rack: { ranks: serving } });
-      const stops = made.steps.flatMap(({ node, act }) =>
-        act.kind === 'script' && act.name === 'stop-rank' ? [[node, act.args.beforeReboot]] : [],
-      );
-      expect(stops).toEqual(
-        expect.arrayContaining([
-          ['studio-1', undefined],
-          ['studio-2', true],
-          ['studio-3', undefined],
-        ]),
-      );
-      const gates = made.steps.flatMap(({ id, act }) => (act.kind === 'gate' ? [{ id, act }] : []));
-      expect(gates.flatMap(({ act }) => act.expect.map(({ node }) => node))).toEqual(['studio-1', 'studio-3']);
-      expect([...behind(made, `studio-2/${kind}`)]).toEqual(expect.arrayContaining(gates.map(({ id }) => id)));
-    },
-  );
+  it.each(['reboot', 'shutdown'] as const)('does not wait for an unkillable rank on that node before a %s', (kind) => {
+    const made = plan({ goal: { kind, nodes: goal.nodes }, rack: { ranks: serving } });
+    const stops = made.steps.flatMap(({ node, act }) =>
+      act.kind === 'script' && act.name === 'stop-rank' ? [[node, act.args.beforeReboot]] : [],
+    );
+    expect(stops).toEqual(
+      expect.arrayContaining([
+        ['studio-1', undefined],
+        ['studio-2', true],
+        ['studio-3', undefined],
+      ]),
+    );
+    const gates = made.steps.flatMap(({ id, act }) => (act.kind === 'gate' ? [{ id, act }] : []));
+    expect(gates.flatMap(({ act }) => act.expect.map(({ node }) => node))).toEqual(['studio-1', 'studio-3']);
+    expect([...behind(made, `studio-2/${kind}`)]).toEqual(expect.arrayContaining(gates.map(({ id }) => id)));
+  });
 
   it('needs no gate for ranks that the reboots themselves stop', () => {
     const all = { kind: 'reboot', nodes: nodes.map(nodeName) } as const;

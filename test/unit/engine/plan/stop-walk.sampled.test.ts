@@ -111,6 +111,7 @@ const behaviors: Readonly<Record<string, 'nothing' | 'for good' | Behavior>> = {
   rollback: { goals: [rollback], ranks: changed, removes: ['no runtime'] },
   start: { goals: [start], ranks: changed },
   restart: { goals: goalsOf(shippedPlaybook('restart'), nodes), ranks: serving },
+  recover: { goals: goalsOf(shippedPlaybook('restart'), nodes), ranks: serving },
   launch: { goals: goalsOf(launchPlaybook, nodes), ranks: serving },
   reboot: {
     goals: goalsOf(shippedPlaybook('reboot'), nodes.slice(0, 1)).slice(0, 1),
