@@ -216,7 +216,7 @@ while ask http://127.0.0.1:8080/state | "$R/usr/bin/grep" -q "$i" && [ "$n" -lt 
     await fault();
   });
 
-  it('does not start over a cable whose address has its GID at index 2, but starts over TCP', async () => {
+  it("starts only over TCP if a cable's address has its GID at index 2", async () => {
     await rack.behindOurBack(async (fleet) => {
       for (const name of ['gid-second', 'gid-missing']) await fleet.setFault([name, `${first}:4`]);
     });

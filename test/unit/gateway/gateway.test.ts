@@ -124,7 +124,7 @@ describe('a gateway', () => {
     expect(() => readFileSync(countsFile)).toThrow('ENOENT');
   });
 
-  it("answers meshwright's requests from the node, which carry the gateway's secret", async () => {
+  it("answers meshwright's requests from the node if they carry the gateway's secret", async () => {
     const gateway = await start();
     expect(await ask(gateway, '/gateway/in-flight/chat', { headers: ownHeaders })).toEqual([200, 0]);
     expect(await ask(gateway, '/gateway/ask/chat', { headers: ownHeaders })).toEqual([200, 0]);

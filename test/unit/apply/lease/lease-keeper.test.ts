@@ -74,7 +74,7 @@ describe("a run's leases", () => {
     expect([log(), keeper.lost.aborted]).toEqual([all, false]);
   });
 
-  it('are released over a new connection if a response is lost, or expire if the new connection also fails', async () => {
+  it('are released over a new connection if a response is lost, or expire if that connection also fails', async () => {
     const { keeper, log } = rackOf({ a: ['@taken 7 \n'], 'a kept': ['off', 0], b: ['@taken 8 \n'], 'b kept': ['off'] });
     await withFakeClock(60_000, async () => {
       await keeper.take([a, b]);

@@ -177,7 +177,7 @@ describe('the proof of a started mesh', () => {
     expect(scripts[0]).not.toContain('PerSecond');
   });
 
-  it('calculates a lower bound from the total time if the answer took no longer than the first token', async () => {
+  it('calculates a lower bound of the speed if the answer took no longer than the first token', async () => {
     const quick = { body: answerOf(text, 8), seconds: 0.08 };
     expect(codes(await runProve(step({ tokensPerSecond: 100 }), nodeThat(first, quick).context))).toEqual(['changed']);
     const result = await runProve(step({ tokensPerSecond: 101 }), nodeThat(first, quick).context);

@@ -24,7 +24,7 @@ describe("a command's progress", () => {
     [true, 1_999, [1, 1_500]],
     [false, 1_999, [1, 1_500]],
   ])(
-    'is redrawn on a terminal, and printed less often without a terminal (terminal: %s)',
+    'is redrawn on a terminal, and printed less often otherwise (terminal: %s)',
     async (canRewrite, forMs, doneAtMs) => {
       const { console, written } = timedConsole({ canRewrite });
       const what = canRewrite ? 'observing' : () => 'asking';

@@ -111,7 +111,7 @@ print IO::Socket::INET->new('10.77.0.1:51000')->getline; wait`;
     expect(announced).toEqual([`note listen ${address}:51001`]);
   });
 
-  it('gets a free port on its own address, and sees the address of a connection from such a port', async () => {
+  it('gets a free port on its own address, and can read the addresses and ports of both ends', async () => {
     await tableWith('');
     announced.splice(0);
     const then = `my $far = IO::Socket::INET->new(PeerAddr => $s->sockhost, PeerPort => $s->sockport, LocalAddr => '10.77.0.1')

@@ -122,7 +122,7 @@ describe("a rehearsal's Hub", () => {
 describe("a rehearsal's model servers", () => {
   const from = (host: string, path: string) => get(path, undefined, undefined, undefined, host);
 
-  it("have a model with a checksum list in every folder, in the Hub's formats", async () => {
+  it('have a model in every folder, with a checksum list that matches its files', async () => {
     const { text } = await from('models.lan', '/llm/kimi/SHA256SUMS');
     const lines = text.trimEnd().split('\n');
     expect(lines).toHaveLength(6);

@@ -22,7 +22,7 @@ describe("a Mac's address in the office network", () => {
   const [one, two, off] = [at('en0', '10.0.0.1'), at('en1', '10.0.0.2'), at('en8', '10.0.0.8', { isUp: false })];
   const [toTwo, bound] = [route('en1', 'UGSc'), route('en0', 'UGScI')];
 
-  it('comes from the connection, or else from the first default route not bound to its interface', () => {
+  it('comes from the connection, or else from the first default route not bound to an interface', () => {
     const carrier = at('en7', '10.0.0.7', { carriesConnection: true });
     expect(lan([one, two, carrier], [toTwo])).toBe('10.0.0.7');
     expect(lan([one, two, { ...carrier, carriesConnection: false }], [toTwo])).toBe('10.0.0.2');
