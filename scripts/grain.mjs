@@ -14,7 +14,7 @@ const { contract, parts } = createRequire(import.meta.url)('./layers.cjs');
  * figure; raise it only for a new feature.
  */
 const bars = {
-  lines: { bar: 86_300 },
+  lines: { bar: 86_400 },
   files: { bar: 850 },
   folder: { bar: 25 },
   file: { bar: 500 },

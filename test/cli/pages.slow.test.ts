@@ -118,7 +118,16 @@ const rehearsal: readonly Row[] = [
 
 const hang: readonly Row[] = [
   {
+    shows: 'meshwright recover',
+    runs: 'meshwright recover --allow reboot',
+    claims: {
+      'It measures the whole rack': /kimi does not serve: hung/,
+      'reboots the fewest Macs': /Restart kimi: failed .*Measure the cables.*Reboot studio-2: done .*kimi serves again/,
+    },
+  },
+  {
     shows: 'meshwright status',
+    before: 'meshwright sim fault rdma-hang studio-2',
     exit: 1,
     claims: {
       'HUNG, "hung or busy", or a Mac that does not answer?': / kimi hung .*hung or busy/,

@@ -1,36 +1,5 @@
-import { mapKnown } from '../../model/known.ts';
-import { addressed } from '../../model/subject.ts';
-import { scriptStep } from '../../rack/build-step.ts';
-import { compared } from '../../rack/compare-values.ts';
-import type { GoalOf } from '../../rack/goal.ts';
-import { seeRank } from '../../rack/placement/mesh/rank-states.ts';
-import { perTarget, type Resource } from '../../rack/resource.ts';
-import { ownGoal } from './scope.ts';
+import { resumedRanks } from '../../rack/placement/resumed-ranks.ts';
+import { whereTheyRanLast } from '../../rack/placement/state/layouts.ts';
+import { type GoalEntry, ownGoal } from './scope.ts';
 
-/** The ranks of these placements, none of them suspended by a signal. */
-const resumedRanks = ({ placements }: GoalOf<'continue'>): Resource => ({
-  kind: 'placement',
-  after: ['identity', 'sudo'],
-  ...perTarget(
-    (fleet, { desired: { name: node }, facts }) =>
-      fleet.placements
-        .filter(({ name, nodes }) => placements.includes(name) && nodes.includes(node))
-        .map(({ name: placement }) => {
-          const { seen } = seeRank(node, placement, facts);
-          const state = mapKnown(seen, ({ suspended }) => (suspended === undefined ? 'not suspended' : 'suspended'));
-          const address = addressed({ kind: 'placement', placement, part: 'rank' });
-          return { node, ...address, ...compared('not suspended', state, (text) => text), reason: 'recover' };
-        }),
-    (_fleet, _target, makes) =>
-      makes.map((made) =>
-        scriptStep({
-          name: `${made.address}/continue`,
-          call: { name: 'continue-rank', args: { placement: made.about.placement ?? '' } },
-          makes: [made],
-          deadlineMs: 30_000,
-        }),
-      ),
-  ),
-});
-
-export const continueRanks = ownGoal(resumedRanks);
+export const continueRanks: GoalEntry<'continue'> = { ...ownGoal(resumedRanks), fleet: whereTheyRanLast };
