@@ -248,7 +248,7 @@ function passContents(
   answer.on('close', breakOff);
 }
 
-/** Disconnects a client that stops reading its response; otherwise, it would keep its turn and connection forever. */
+/** Disconnects a client that stops reading its response; otherwise, it would hold its turn and connection forever. */
 function watchReader(response: ServerResponse, unreadMs: number) {
   let late: NodeJS.Timeout | undefined;
   const took = (): void => clearTimeout(late);

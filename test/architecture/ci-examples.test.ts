@@ -64,9 +64,9 @@ describe('a release', () => {
 
 describe('the command parser used by these tests', () => {
   it('rejects an unknown option and an unknown command', () => {
-    expect([parsed('meshwright plan --markdown'), parsed('meshwright recover')]).toEqual([
+    expect([parsed('meshwright plan --markdown'), parsed('meshwright mend')]).toEqual([
       expect.stringContaining('--markdown'),
-      expect.stringContaining('recover'),
+      expect.stringContaining('mend'),
     ]);
   });
 });

@@ -45,10 +45,11 @@ describe.concurrent.each(tables)('recover, with %s', (driver, own) => {
         expect(await setFaults(place, [fault])).toBe(true);
         const ended = await run('recover', 'chat', '--sim', '--yes', '--allow', 'reboot', '--json');
         const cures = (json(ended) as Recovered).cures.map(({ rung }) => rung);
-        expect
-          .soft(`${ended.code} after ${cures.join(', ')}`)
-          .toMatch(end === 'serving' || status === 'serving' ? /^0 / : /^[03] /);
-        for (const rung of cures) expect(rungs.indexOf(rung)).toBeLessThanOrEqual(rungs.indexOf(highest(typed)));
+        const ways = cures.join(', ');
+        const most = rungs.indexOf(highest(typed));
+        expect(cures.every((rung) => rungs.indexOf(rung) <= most) ? `${ended.code} after ${ways}` : ways).toMatch(
+          end === 'serving' || status === 'serving' ? /^0 / : /^[03] /,
+        );
       } finally {
         await run('sim', 'fault', '--clear');
         if ((await serve()) !== 0) {

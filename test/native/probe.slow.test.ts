@@ -255,7 +255,7 @@ describe.skipIf(!isHere)('the native probe', () => {
     noDomainOrQueue(counts);
   });
 
-  it.each([-2, -1, 1])('rejects a device list whose count is wrong by %i', (by) => {
+  it.each([-2, -1, 1])('rejects a device list whose count is off by %i', (by) => {
     const { report, counts } = built.probe([healthy], [`set miscounted ${by}`]);
     expect(report).toMatchObject({ unknown: 'garbled' });
     noDomainOrQueue(counts);

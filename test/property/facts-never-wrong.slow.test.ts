@@ -96,7 +96,7 @@ describe('a damaged answer that claims to be complete', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('never yields a wrong fact when truncated after any character; only listed facts may be incomplete', () => {
+  it('never yields a wrong fact, wherever it is truncated; only listed facts may be incomplete', () => {
     const wrong = knownCases.flatMap((one) =>
       verdicts(one, (text) => cutAtCharacters(text)).flatMap(({ text, verdict }) =>
         isTrueWhenCut(verdict, one) ? [] : [{ title: one.title, text, verdict }],

@@ -110,7 +110,7 @@ fi
 write "$folder/job" "$about${N}boot=$("$R/usr/sbin/sysctl" -n kern.bootsessionuuid)$N"
 write "$folder/run" "$run"
 open_to_others
-# printf is a shell builtin and writes to a pipe, so the secret never appears in a process's arguments or in a file.
+# printf is a shell builtin and writes to a pipe, so the secret never appears in the arguments of a process or in a file.
 if [ -n "$secret" ]; then printf '%s\n' "$secret"; fi | (
   trap '' HUP
   exec "$R/bin/sh" "$folder/run"

@@ -179,11 +179,11 @@ if s ${pathWord(place.applicationSupport)} && s "$b" && s "$b/placements"; then
     {
       ${pathWord(tool.netstat)} -an -f inet -p tcp 2>/dev/null
       printf 'exit %s\\n' "$?"
-    } | ${pathWord(tool.awk)} '${listeningPorts}' >token-ports
+    } | ${pathWord(tool.awk)} '${listeningPorts}' >ports
     while IFS= read -r x; do
       printf '%s\\n' "$x"
       case $x in ('|'*) W="$W\${x#?} " ;; esac
-    done <token-ports
+    done <ports
   fi
   for j in "$b/placements/"*; do
     [ -d "$j" ] || continue

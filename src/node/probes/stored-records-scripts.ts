@@ -97,7 +97,7 @@ const jobRecords = `  if s "$b/ops"; then
  * daemons: `job KEY`, `lease`, `transaction STATE`, `baseline KEY` or `foreign LABEL`, then the lines of its file and
  * more fields. A missing folder counts as empty only if its parent is readable. A single ps call covers all unfinished
  * jobs: `processes EXIT`, then the ps lines of jobs. Runs in the observation's private folder and uses its
- * `job-processes` file.
+ * `job-ps` file.
  */
 const recordsScript = (keys: readonly string[]): string => `b=${pathWord(place.ours)} P=""
 ${readRecordsFunctions}
@@ -151,11 +151,11 @@ ${jobRecords}
 fi
 ${traces}
 if [ -n "$P" ]; then
-  ${pathWord(tool.ps)} -ww -o pid= -o command= -p "\${P#,}" >job-processes 2>/dev/null
+  ${pathWord(tool.ps)} -ww -o pid= -o command= -p "\${P#,}" >job-ps 2>/dev/null
   printf "processes %s\\n" "$?"
   while IFS= read -r x; do
     case $x in (*/meshwright/ops/*) printf "|%s\\n" "$x" ;; esac
-  done <job-processes
+  done <job-ps
 fi
 printf "end\\n"`;
 

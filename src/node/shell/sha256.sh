@@ -1,6 +1,6 @@
 # `sha256 <FILE` prints the SHA-256 of its input as 64 hexadecimal digits, or fails and prints nothing. Models can be
 # hundreds of GB in size, and shasum, a perl program, is slow. macOS 15 and later include sha256sum, which is used if it
-# prints the right digest for `abc` (FIPS 180-4). According to Apple's text_cmds-190, md5/md5.c, sha256sum prints the
+# prints the right digest for `abc` (FIPS 180-4). According to md5/md5.c in Apple's text_cmds-190, sha256sum prints the
 # digest, two spaces and the name.
 #
 # Prints: the digest

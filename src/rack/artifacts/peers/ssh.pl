@@ -2,9 +2,9 @@
 # other Mac listens only on the loopback interface, and the key's line in `authorized_keys` allows the key to run only
 # `tunnel.pl`.
 #
-# These files in the folder are new in every run and are read for each connection: `ssh-key` contains the private key,
-# `ssh-hosts` contains the Macs' host keys by name, and `ssh-peers` contains lines of the form NODE USER ADDRESS PORT.
-# Each process writes the errors of its last connection to `own/ssh-PID`.
+# These files in the folder are rewritten for every run and read for each connection: `ssh-key` contains the private
+# key, `ssh-hosts` contains the Macs' host keys by name, and `ssh-peers` contains lines of the form NODE USER ADDRESS
+# PORT. Each process writes the errors of its last connection to `own/ssh-PID`.
 my %ssh_of;
 
 sub open_ssh {

@@ -8,7 +8,7 @@
 #
 # macOS's tar is bsdtar, which detects the compression and can also read zip files. When run by root, tar restores
 # owners, set-ID bits, ACLs and flags unless --no-same-owner and --no-same-permissions are given; macOS's chown -R does
-# not change the owners of symbolic links. stat(1) of macOS: %i inode, %l hard links.
+# not change the owners of symbolic links. In macOS's stat(1), %i is the inode and %l the number of hard links.
 #
 # Uses ../trees/staged-tree.sh
 # Uses ../../../node/shell/sha256.sh

@@ -37,7 +37,7 @@ find_uv() {
 install_python() {
   build_folder
   uv python python install --no-bin "$python"
-  # Removes uv's links to the newest of several Python versions, because these links contain the path of the folder in
+  # Removes the links of uv to the newest of several Python versions, because these links contain the path of the folder in
   # which they were created.
   own "$R/usr/bin/find" "$build/python" -maxdepth 1 -type l -delete || failed python 'the links of Python could not be removed'
   p=''

@@ -134,7 +134,8 @@ file() {
     [ "$3" -lt 16777216 ] || watch "$g"
     [ "$n" -eq "$3" ] || got "$g" "$4" "$3"
     [ "$3" -lt 16777216 ] || unwatch
-    # The account may still be writing to a file that it has open, so only root's copy is checked and published.
+    # The account may still be writing to a file that it has open, so the copy that is checked and published belongs
+    # to root.
     if [ -n "$account" ]; then
       must copy "$R/bin/cp" -c "$g" "$g.own"
       must mv "$R/bin/mv" -f "$g.own" "$g"

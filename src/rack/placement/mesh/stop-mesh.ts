@@ -54,7 +54,7 @@ export const orphanedRanksOn = (
     }),
   );
 
-/** True if ranks may still answer: a token came, nobody asked because a client waits, or only the deadline passed. */
+/** True if ranks may still answer: a token came, a client was waiting, or only the deadline passed. */
 export const mayGiveToken = (ranks: readonly SeenOnNode[]): boolean =>
   ranks.some(({ seen: { record } }) => {
     const kind = record?.token.kind;

@@ -135,7 +135,7 @@ fi
 family
 [ -n "$F$h" ] || unchanged
 session
-# If the program exited by itself, the start's outcome is `exited` instead of `failed`.
+# If the program exited by itself, the outcome of the start is `exited` instead of `failed`.
 v=$F w=failed
 [ -n "$F" ] || {
   w=exited

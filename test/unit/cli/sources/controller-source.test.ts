@@ -47,7 +47,7 @@ describe('a model folder', () => {
     expect(fact.kind === 'known' && fact.files.every(({ path }) => isTreePath(path))).toBe(true);
   });
 
-  it('is rejected if it contains a link to a folder, because such a link could be endless', async () => {
+  it('is rejected if it contains a link to a folder, because such a link could create a loop', async () => {
     mkdirSync(at('looped'));
     symlinkSync(at('looped'), at('looped/again'));
     expect(await readFolder(at('looped'), signal)).toMatchObject({ kind: 'unreadable' });

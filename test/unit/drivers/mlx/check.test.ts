@@ -182,7 +182,7 @@ describe('an mlx placement', () => {
     expect(codesOf({ links: open, placement: { transport: 'tcp' } })).toEqual(['error mlx/backend-needs-cables']);
   });
 
-  it('causes a notice for an unused second cable, unless a ring has two cables on every hop', () => {
+  it('produces a notice for an unused second cable, unless a ring has two cables on every hop', () => {
     const doubled = (all: readonly Link[]) => [
       ...all,
       ...all.map((link, at) => ({

@@ -84,7 +84,7 @@ describe.concurrent.each(scriptShells)('adopt-model in $name', (shell) => {
     });
   });
 
-  it('omits links that lead out of the folder, and files of a different size', async () => {
+  it('omits links that point outside the folder, and files whose size differs', async () => {
     const root = newRoot(shell);
     root.file('private/secret', '{}');
     root.file(`${hub}/blobs/two`, 'short');
