@@ -29,9 +29,13 @@ export interface DoneCure {
   readonly ms: number;
 }
 
-/** The placements that do not serve, and why; the person's task only if no cure is next. */
+/** The placements without a token, and why; the person's task only if no cure is next. Unknown is never no. */
 export function wrongLines(silent: readonly PlacementSurvey[], next: NextCure, page: Page): readonly string[] {
-  const states = silent.map(({ name, state, evidence }) => `${name} does not serve: ${state}, ${evidence}`);
+  const states = silent.map(({ name, state, evidence }) =>
+    state === 'unknown'
+      ? `It is unknown whether ${name} serves: ${evidence}`
+      : `${name} does not serve: ${state}, ${evidence}`,
+  );
   const reason = next.kind === 'cure' ? proseText(next.cure.finding.detail, page) : [];
   const tasks = next.kind === 'person' ? mergeFindings(next.findings) : [];
   return [
