@@ -25,6 +25,7 @@ const beside = [
   ['restart or switch off', 'src/rack/boot/restart-script.ts', 'restartBody'],
   ['keep the values of before', 'src/rack/uninstall/baseline-setting.ts', 'recordBaselineLines'],
   ['run a rank of `launch` as another account', 'src/rack/placement/launched-program-script.ts', 'launchRankScript'],
+  ['sample a hung rank, for its evidence', 'src/rack/placement/observed/rank-log-script.ts', 'rankStackScript'],
   ['measure the power, for `bench`', 'src/engine/scripts/power-sample.ts', 'powerScript'],
 ];
 

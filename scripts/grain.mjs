@@ -14,11 +14,11 @@ const { contract, parts } = createRequire(import.meta.url)('./layers.cjs');
  * figure; raise it only for a new feature.
  */
 const bars = {
-  lines: { bar: 86_400 },
-  files: { bar: 850 },
+  lines: { bar: 88_450 },
+  files: { bar: 865 },
   folder: { bar: 25 },
   file: { bar: 500 },
-  exports: { bar: 680 },
+  exports: { bar: 690 },
   crossings: { bar: 10 },
 };
 

@@ -381,27 +381,35 @@ interface Missing {
 /** Observes repeatedly until all conditions are met or the deadline has passed; empty if interrupted. */
 export async function waitFor(
   work: WaitWork,
-  state: Pick<PlaybookState, 'seen'> & {
-    readonly options: Pick<PlaybookOptions, 'timing' | 'signal' | 'scope' | 'observe' | 'onWait'>;
-  },
+  state: Pick<PlaybookState, 'seen'> & { readonly options: WaitOptions & Pick<PlaybookOptions, 'scope'> },
 ): Promise<DoneWork> {
-  const { options } = state;
-  const { timing, signal, scope } = options;
-  const endMs = performance.now() + timeFor(work.deadlineMs, timing, 10_000);
   delete state.seen;
+  const { desired } = state.options.scope;
+  const waited = await waitUntil(work, state.options, (observation) => missingIn(observation, work, desired));
+  if (waited === undefined) return {};
+  const { observation, missing } = waited;
+  const failed = [...new Set(missing.flatMap(({ fails }) => fails))];
+  return { observation, failed, diagnostics: missing.map((one) => waitOver(one, work.deadlineMs)) };
+}
+
+type WaitOptions = Pick<PlaybookOptions, 'timing' | 'signal' | 'observe' | 'onWait'>;
+
+/** Observes until nothing is missing or the deadline has passed; resolves to the last check, or undefined on abort. */
+export async function waitUntil<M extends { readonly node: string; readonly why: string }>(
+  { nodes, deadlineMs }: Pick<WaitWork, 'nodes' | 'deadlineMs'>,
+  { timing, signal, observe, onWait }: WaitOptions,
+  missingIn: (observation: FleetObservation) => readonly M[],
+): Promise<{ readonly observation: FleetObservation; readonly missing: readonly M[] } | undefined> {
+  const endMs = performance.now() + timeFor(deadlineMs, timing, 10_000);
   while (signal?.aborted !== true) {
-    const observation = await options.observe(work.nodes);
-    const missing = missingIn(observation, work, scope.desired);
-    if (missing.length === 0) return { observation };
-    if (performance.now() >= endMs) {
-      const failed = [...new Set(missing.flatMap(({ fails }) => fails))];
-      return { observation, failed, diagnostics: missing.map((one) => waitOver(one, work.deadlineMs)) };
-    }
+    const observation = await observe(nodes);
+    const missing = missingIn(observation);
+    if (missing.length === 0 || performance.now() >= endMs) return { observation, missing };
     const texts = missing.map(({ node, why }) => `${node} (${why.replace(/\.$/, '')})`);
-    options.onWait?.(texts, endMs - performance.now());
+    onWait?.(texts, endMs - performance.now());
     await pause(timing.gatePollMs, signal);
   }
-  return {};
+  return undefined;
 }
 
 function missingIn(observation: FleetObservation, work: WaitWork, desired: DesiredFleet): readonly Missing[] {

@@ -20,6 +20,10 @@ const waits = {
   leaseLookMs: [2_000, 400],
   /** Between two observations by a gate. */
   gatePollMs: [1_000, 500],
+  /** Between two checks of `status --watch`. */
+  watchMs: [5_000, 1_000],
+  /** Between two tokens that `status --watch` requests from a placement. */
+  watchTokenMs: [60_000, 3_000],
   /** Between two polls of a job. */
   jobPollMs: [1_000, 200],
   /** Before the first retry of a step; later pauses are longer. */

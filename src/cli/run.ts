@@ -237,6 +237,7 @@ const foreignCommands: Readonly<Record<string, readonly string[]>> = {
   exec: ['ssh', 'shell'],
   uninstall: ['destroy', 'remove', 'delete', 'purge'],
   doctor: ['diagnose'],
+  bundle: ['sosreport', 'sysdiagnose'],
   recover: ['repair', 'fix', 'heal'],
   plan: ['diff', 'preview'],
   'sim example': ['init', 'new', 'create'],
@@ -281,7 +282,7 @@ function suggestedOption(typed: string, verb: string): Prose | undefined {
   if (typed === '-n' && verb === 'logs') return '--lines';
   if (typed === '--dry-run') return [meshwright('plan')];
   if (typed === '--watch' || typed === '-w') {
-    if (verb === 'cables') return '--watch';
+    if (verb === 'cables' || verb === 'status') return '--watch';
     return isCommandVerb(verb) ? prose`watch -n 10 ${meshwright(verb)}` : undefined;
   }
   return ownWord(foreignOptions, typed);

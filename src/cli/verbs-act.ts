@@ -91,13 +91,20 @@ Examples:
     name: 'reboot',
     summary: 'restart Macs and the placements that served on them',
     ...changingNodes,
-    options: [everyNode, leaseWait],
-    more: `Stops the placements on the named Macs, restarts each Mac at most once, and starts the placements that are declared as serving in the file. A Mac has 20 minutes to come back. Ctrl-C stops waiting; the next apply then starts the placements.
+    words: '[name...]',
+    options: [
+      everyNode,
+      { flags: '--allow <effect>', text: 'locked-reboot: also Macs that then wait for their FileVault password' },
+      leaseWait,
+    ],
+    more: `A name is that of a node, or of a placement, which stands for the Macs on which it runs. Stops the placements on these Macs, restarts each Mac at most once, and starts the placements that are declared as serving in the file. Requests in flight have 30 seconds to finish, unless the placement is hung. A Mac has 20 minutes to come back. Ctrl-C stops waiting; the next apply then starts the placements.
+A Mac with FileVault is unlocked with the password from its source in the file. If that is not possible, --yes alone is refused before anything stops. The Mac on which this command runs restarts last and alone.
 Defined in playbooks/reboot.yaml.
 ${exits}
 
 Examples:
-  meshwright reboot studio-3`,
+  meshwright reboot studio-3
+  meshwright reboot kimi`,
     load: async () => (await import('./apply/act-verbs.ts')).reboot,
   },
   {
@@ -107,10 +114,10 @@ Examples:
     uses: ['file', 'reach', 'json', 'parallel', 'consent'],
     options: [
       { flags: '--check', text: 'show what is wrong and the first cure; change nothing' },
-      { flags: '--allow <effect>', text: 'reboot: with --yes, also reboot Macs' },
+      { flags: '--allow <effect>', text: 'reboot: with --yes, also reboot or power-cycle Macs' },
     ],
     more: `A name is that of a placement, or of a node, which stands for the placements with a rank on it. Without names: all placements in the file.
-Measures the whole rack, shows what is wrong and the smallest cure, and asks once. Each cure runs at most once, and the next one only if no token came after it: wait for a Mac that comes back by itself; resume a suspended rank; put addresses, bridges and the keeper right; start or restart the placement; measure the cables after a failed start; reboot the fewest Macs. A cure that a fact excludes is left out, such as a start on leaked memory. Nothing newer in the file is applied.
+Measures the whole rack, shows what is wrong and the smallest cure, and asks once. Each cure runs at most once, and the next one only if no token came after it: wait for a Mac that comes back by itself, or for clients' requests in flight; resume a suspended rank; open a closed gateway; put addresses, bridges and the keeper right; start or restart the placement; measure the cables after a failed start; reboot the fewest Macs; power-cycle Macs that do not come back and have an outlet in the file. A cure that a fact excludes is left out, such as a start on leaked memory. Placements come back with the settings of their last start, even if the file is newer. \`history\` lists the cures.
 Exit codes: 0 each placement returned a token, 2 with --check: a cure is next, 3 a person has to act or allow a reboot (shown), 1 no cure helped, 5 nothing changed, 75 a node is leased to another run.
 
 Examples:

@@ -6,8 +6,10 @@ export const lookVerbs: readonly ListedVerb[] = [
     name: 'status',
     summary: 'show placements, Macs, and what is wrong',
     ...ofNodes,
+    options: [{ flags: '--watch', text: 'show speed, requests, hangs and memory, live, until Ctrl-C' }],
     more: `A placement counts as serving if it produced a token during this check. If it should serve but does not, each of its nodes counts as wrong. A placement is checked only if all of its nodes are selected.
-Exit codes: 0 no errors (warnings are possible), 3 only manual steps at the rack remain, 4 some nodes are wrong or unobserved, 1 all are.`,
+--watch checks every 5 s, and redraws a table on a terminal. Other outputs get one line per change. It requests a token from a placement at most once a minute, and none while the placement's gateway has a request in flight. The gateway counts the requests of clients; without a gateway they are unknown. tokens/s is the speed of the last streamed answer, otherwise that of the last start. --watch cannot be combined with --json.
+Exit codes: 0 no errors (warnings are possible), 3 only manual steps at the rack remain, 4 some nodes are wrong or unobserved, 1 all are, 130 --watch was interrupted.`,
     load: async () => (await import('./look/status.ts')).status,
   },
   {
@@ -25,6 +27,19 @@ Exit codes: 0 no errors, 3 only manual steps at the rack remain, 4 some nodes ar
     more: `For scheduled jobs.
 Exit codes: 0 all nodes match the file, 2 changes are pending, 3 only manual steps remain, 4 some nodes could not be checked, 1 none could be checked.`,
     load: async () => (await import('./plan/plan.ts')).drift,
+  },
+  {
+    name: 'wait',
+    summary: 'wait until a placement serves, or has stopped',
+    words: '<placement> <state>',
+    uses: ['file', 'reach', 'json', 'parallel'],
+    more: `For scripts. The state is \`serving\` or \`stopped\`. A placement serves if it returned a token, and has stopped if none of its ranks runs. --deadline is how long to wait (default 30s); a check that has begun is always finished. Replicas must all have the state. Changes nothing.
+Exit codes: 0 it has the state, 1 it did not have the state in time (the last state and its reason are shown), 130 interrupted.
+
+Examples:
+  meshwright wait kimi serving --deadline 10m
+  meshwright apply --yes && meshwright wait kimi serving`,
+    load: async () => (await import('./look/wait.ts')).wait,
   },
   {
     name: 'facts',

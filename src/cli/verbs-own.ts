@@ -9,7 +9,11 @@ export const ownVerbs: readonly ListedVerb[] = [
     words: '[file] [node...]',
     options: [
       { flags: '--all', text: 'every node in the file, for plays with `nodes: targets`' },
-      { flags: '--allow <effects>', text: 'interrupt, reboot, shutdown, rdma-start (comma-separated)', isList: true },
+      {
+        flags: '--allow <effects>',
+        text: 'interrupt, reboot, locked-reboot, shutdown, rdma-start (comma-separated)',
+        isList: true,
+      },
       leaseWait,
     ],
     more: `A playbook is a list of plays, and a play is a list of tasks. The possible tasks are fixed: \`meshwright schema playbook\` prints the format, and playbooks/*.yaml are examples. Every plan is shown before it runs. Disruptive effects need your confirmation, or --allow with the effect's name.
@@ -144,6 +148,20 @@ Example:
     load: async () => (await import('./look/endpoints.ts')).endpoints,
   },
   {
+    name: 'bundle',
+    summary: 'write one archive for an issue: logs, stacks, facts',
+    words: '[incident]',
+    uses: ['file', 'reach', 'json', 'parallel'],
+    options: [{ flags: '--out <file>', text: 'write to this file (default: meshwright-bundle-INCIDENT.tar.gz here)' }],
+    more: `Observes all Macs and saves what a restart would destroy: causes, facts, versions, the last log lines of all ranks in time order, and a stack sample of each rank whose placement returns no token. The copy on this computer is kept until 20 newer ones exist. With the id of an incident, packs what was saved then. Adds the journals of the runs from one day before to one day after. Passwords, keys and tokens are replaced; names, addresses and serial numbers of the Macs are not.
+Exit codes: 0 every Mac was read, 4 some were read only partly or not at all, 1 none was read completely.
+
+Examples:
+  meshwright bundle
+  meshwright bundle 20261130T031500-5f3a9c --out /tmp/hang.tar.gz`,
+    load: async () => (await import('./look/bundle.ts')).bundle,
+  },
+  {
     name: 'secrets',
     summary: 'check passwords and which nodes need one now',
     ...ofNodes,
@@ -156,7 +174,7 @@ Exit codes: 0 every password needed now was found, 3 some are missing, 4 some no
     summary: "print a JSON schema (default: the cluster file's)",
     words: '[name]',
     uses: ['json'],
-    more: `Names: ask, bench, cables, cluster, diagnostics, doctor, drift, endpoints, enroll, event, exec, facts, fit, forget, graph, history, journal, lease, lock, log-line, logs, models, plan, playbook, recover, report, resolved, secrets, sim, status, unlock`,
+    more: `Names: ask, bench, bundle, cables, cluster, diagnostics, doctor, drift, endpoints, enroll, event, exec, facts, fit, forget, graph, history, journal, lease, lock, log-line, logs, models, plan, playbook, recover, report, resolved, secrets, sim, status, unlock, wait`,
     load: async () => (await import('./look/schema.ts')).schema,
   },
 ];

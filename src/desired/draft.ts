@@ -65,6 +65,7 @@ export const draftLimits = {
   nodes: 256,
   links: 1_024,
   avoid: 1_024,
+  pdus: 16,
   runtimes: 64,
   models: 256,
   placements: 64,
@@ -83,7 +84,9 @@ export function makeDraft(root: unknown, raw: RawText) {
   const sshPort = numberOf(below(file, 'ssh', 'port'));
   return {
     nodes: entries(file, 'nodes', draftLimits.nodes).map((node) => draftNode(node, sshPort)),
-    /** All node names in the file, including those beyond the limits. The same applies to runtime and model names. */
+    pdus: entries(file, 'pdus', draftLimits.pdus).map(draftPdu),
+    pduNames: namesIn(file, 'pdus'),
+    /** All node names in the file, including those beyond the limits. The same applies to all other names. */
     nodeNames: namesIn(file, 'nodes'),
     links: read,
     /** True if every link in the list is usable. */
@@ -240,9 +243,20 @@ function draftNode(spot: Entry, sshPort: number | undefined) {
       port: numberOf(below(spot, 'port')) ?? sshPort,
       model: textOf(below(spot, 'hardware', 'model')),
       memory: textOf(below(spot, 'hardware', 'memory')),
+      outlet: textOf(below(spot, 'outlet')),
     }),
   };
 }
+
+/** The usable commands of a PDU. */
+const draftPdu = (spot: Entry) => ({
+  name: spot.name,
+  pointer: spot.pointer,
+  commands: ['powerOn', 'powerOff', 'powerState'].flatMap((key) => {
+    const words = wordsIn(spot, key);
+    return words.length === 0 ? [] : [{ pointer: pointerTo(spot.pointer, key), words }];
+  }),
+});
 
 function draftLink({ value, pointer }: Spot, index: number): readonly DraftLink[] {
   const ends = typeof value === 'string' ? parseLink(value) : undefined;

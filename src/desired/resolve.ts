@@ -51,7 +51,7 @@ export function judgeHolds(fleet: DesiredFleet, nowEpochMs: number): DesiredFlee
 /** Resolves the whole file with its defaults. The spec has passed the schema and the rules and is not checked again. */
 export function resolveFleet(spec: ClusterSpec, drivers: KeysByDriver): DesiredFleet {
   const nodes = Object.entries(spec.nodes)
-    .map(([name, node]) => resolveNode(name, node, spec.ssh ?? {}))
+    .map(([name, node]) => resolveNode(name, node, spec))
     .sort((a, b) => compareText(a.name, b.name));
   const { wiredLimit, fileVault, keeper } = spec.system ?? {};
   const hasGateway = Object.values(spec.placements ?? {}).some((one) => isBehindGateway(one, spec, drivers));
@@ -83,7 +83,7 @@ export function resolveFleet(spec: ClusterSpec, drivers: KeysByDriver): DesiredF
   });
 }
 
-function resolveNode(name: string, node: NodeSpec, ssh: NonNullable<ClusterSpec['ssh']>): DesiredNode {
+function resolveNode(name: string, node: NodeSpec, { ssh = {}, pdus = {} }: ClusterSpec): DesiredNode {
   const user = node.user ?? ssh.user;
   const port = node.port ?? ssh.port;
   const identityFile = node.identityFile ?? ssh.identityFile;
@@ -97,7 +97,22 @@ function resolveNode(name: string, node: NodeSpec, ssh: NonNullable<ClusterSpec[
     hardware: given({ model, memoryBytes, serial }),
     labels: { ...node.labels },
     ...(node.hold === undefined ? {} : { hold: { ...node.hold } }),
+    ...given({ outlet: resolveOutlet(node.outlet, pdus) }),
   };
+}
+
+function resolveOutlet(
+  name: string | undefined,
+  pdus: NonNullable<ClusterSpec['pdus']>,
+): DesiredNode['outlet'] | undefined {
+  const [owner = '', outlet = ''] = name?.split('/', 2) ?? [];
+  const pdu = pdus[owner];
+  if (name === undefined || pdu === undefined) return undefined;
+  const filled = (words: readonly string[]) => ({
+    kind: 'command' as const,
+    argv: words.map((word) => word.replaceAll('{outlet}', outlet)),
+  });
+  return { name, on: filled(pdu.powerOn), off: filled(pdu.powerOff), state: filled(pdu.powerState) };
 }
 
 function resolveMacos({ macos }: ClusterSpec): DesiredFleet['macos'] {
@@ -364,7 +379,13 @@ function withHiddenVariables(fleet: DesiredFleet): DesiredFleet {
   return {
     ...fleet,
     ...(token === undefined ? {} : { downloads: { ...fleet.downloads, token: hiding(token) } }),
-    nodes: fleet.nodes.map((node) => ({ ...node, ...given({ password: node.password && hiding(node.password) }) })),
+    nodes: fleet.nodes.map(({ outlet, ...node }) => ({
+      ...node,
+      ...given({
+        password: node.password && hiding(node.password),
+        outlet: outlet && { ...outlet, on: hiding(outlet.on), off: hiding(outlet.off), state: hiding(outlet.state) },
+      }),
+    })),
     placements: fleet.placements.map((placement) => {
       const { publication } = placement;
       const apiKeys = publication?.apiKeys?.map(hiding);

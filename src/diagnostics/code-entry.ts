@@ -15,7 +15,7 @@ type ConnectionTrait = 'looks-off' | 'dropped' | 'passing';
 type LoginTrait = 'strange-key' | 'changed-key' | 'login-refused' | 'sudo-password';
 
 /** `maybe-locked`: the preboot key is unknown. `not-unlocked`: a person has to unlock the Mac or give a password. */
-type RestartTrait = 'locked' | 'maybe-locked' | 'ends-locked' | 'not-unlocked' | 'still-answers' | 'no-return';
+type RestartTrait = 'locked' | 'maybe-locked' | 'not-unlocked' | 'still-answers' | 'no-return';
 
 /** `fixed-hint`: the hint has no text from the file, so no secret. */
 type FileTrait = 'missing-key' | 'ambiguous-value' | 'fixed-hint' | 'pins-changed';
@@ -31,7 +31,7 @@ type PortTrait = 'no-device' | 'port-down' | 'port-not-active' | 'interface-down
 
 type PlacementTrait = 'spent-device' | 'no-memory' | 'mixed-macos' | 'mixed-builds' | 'local-network' | 'fallback';
 
-type RunTrait = 'unasked-gateway' | 'no-token' | 'lost-lease' | 'wrong-digest' | 'wrong-files';
+type RunTrait = 'closed-gateway' | 'unasked-gateway' | 'no-token' | 'lost-lease' | 'wrong-digest' | 'wrong-files';
 
 /** What decisions ask about a problem, besides its area and severity. */
 export type Trait =

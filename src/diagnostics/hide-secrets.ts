@@ -43,6 +43,16 @@ export function hideSecrets(lines: readonly string[]) {
   return { lines: shown, secrets: [...new Set(secrets)] };
 }
 
+/** Matches a value after `Bearer` or after a name such as `HF_TOKEN=`, and tokens of Hugging Face, GitHub and OpenAI. */
+const lookalike =
+  /(\bBearer\s{1,3}|(?:[_-](?:token|key|secret)|\bapi[_-]?key|passw(?:or)?d|\bsecret)["']?\s{0,3}[=:]\s{0,3}["']?)(?!\d+\b)[^\s"',;)}\]]{8,}|(?:hf_|gh[opsu]_|github_pat_)[a-z\d]{16,}|\bsk-[\w-]{16,}/giu;
+
+/** Hides everything that looks like a secret in a text that strangers may read, such as a program's log. */
+export const hideLookalikes = (text: string): string =>
+  hideSecrets(text.split('\n'))
+    .lines.join('\n')
+    .replace(lookalike, (_, before = '') => `${before}${secretMark}`);
+
 interface HiddenLine {
   readonly text: string;
   readonly secrets: readonly string[];

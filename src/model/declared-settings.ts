@@ -1,7 +1,8 @@
 import type { DesiredFleet, DesiredModel, DesiredPlacement, DesiredRuntime } from './desired.ts';
 import { canonicalJson, jsonObject, parsedJson, shortDigest } from './digest.ts';
 import { given } from './given.ts';
-import { tokensText } from './text/units.ts';
+import { nodeName } from './node.ts';
+import { tokensIn, tokensText } from './text/units.ts';
 
 /** The placement settings that people change, as short texts by file key. */
 type Declared = Readonly<Record<string, string>>;
@@ -69,6 +70,28 @@ export function changedSettings(
   return changed
     .map((key) => `${key} ${before[key] ?? 'not set'} (${source(key)}: ${now[key] ?? 'not set'})`)
     .join(', ');
+}
+
+/**
+ * A placement with recorded settings instead of the file's; undefined if the record has none. Versions of runtimes and
+ * models, and what is not recorded, remain those of the file.
+ */
+export function placementAsDeclared(
+  { sharding: _sharding, ...placement }: DesiredPlacement,
+  recorded: string | undefined,
+): DesiredPlacement | undefined {
+  const before = parsed(recorded);
+  if (before === undefined) return undefined;
+  const { context = '', parallel, port = '', sharding, transport, nodes = '' } = before;
+  return {
+    ...placement,
+    nodes: nodes.split(', ').map(nodeName),
+    contextTokens: tokensIn(context),
+    parallel: Number(parallel),
+    endpointPort: Number.parseInt(port, 10),
+    transport: transport === 'tcp' ? 'tcp' : 'rdma',
+    ...(sharding === 'tensor' || sharding === 'pipeline' ? { sharding } : {}),
+  };
 }
 
 /** The models, with versions, with which a rank was started: `kimi 0123456789abcdef`; undefined in older records. */

@@ -24,6 +24,15 @@ export interface DesiredNode extends Readonly<Pick<NodeSpec, 'host' | 'user' | '
   readonly labels: Readonly<Record<string, string>>;
   /** The hold in the file; the caller, which has the date, sets `isOver`. */
   readonly hold?: { readonly reason: string; readonly until?: string; readonly isOver?: true };
+  readonly outlet?: DesiredOutlet;
+}
+
+type ControllerCommand = Extract<SecretSource, { readonly kind: 'command' }>;
+
+/** The switched power outlet of a Mac, with the controller's programs that switch it and print its state. */
+export interface DesiredOutlet extends Readonly<Record<'on' | 'off' | 'state', ControllerCommand>> {
+  /** As in the file: `rack-pdu/4`. */
+  readonly name: string;
 }
 
 /** An IPv4 network; `prefixLength` 0 to 32. */
@@ -285,12 +294,17 @@ export interface DesiredDownloads {
   readonly token?: ApiKeySource;
 }
 
+/** `ready`, or why not: no source of the password, none from it, no pinned key, a refused password, or it runs here. */
+export type UnlockReadiness = 'ready' | 'no-source' | 'no-password' | 'no-key' | 'refused' | 'this-computer';
+
 /** The file with its defaults: the desired state, with which observations are compared. */
 export interface DesiredFleet {
   readonly name: string;
   readonly downloads?: DesiredDownloads;
   /** Set only by `--allow rdma-start`: starts are then allowed even if the launch budget is spent. */
   readonly mayPassBudget?: true;
+  /** Whether this run can unlock each Mac at FileVault without a person; set only for a command that restarts Macs. */
+  readonly unlocks?: Readonly<Record<string, UnlockReadiness>>;
   /** The native probe for the nodes, as Base64; absent if this computer has none, or if no runtime uses it. */
   readonly nativeProgram?: string;
   /** Names of runtime versions in the lock, such as `1.0.71`, by the first digits of their digests. */

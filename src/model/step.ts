@@ -38,6 +38,8 @@ export type Effect =
       readonly seconds: number;
     }
   | { readonly kind: 'reboot' }
+  /** A restart after which the Mac waits for its FileVault password, because this run cannot send it. */
+  | { readonly kind: 'locked-reboot' }
   | { readonly kind: 'shutdown' }
   /** Model files only. */
   | { readonly kind: 'delete'; readonly bytes: number };

@@ -96,14 +96,17 @@ function titleOf({ troubles }: DoctorInput, stage: Stage): string {
 
 const indentOf = (page: Page): string => ' '.repeat(isNarrow(page) ? 4 : 11);
 
-/** Lines such as `seen     rdma_ctl status on studio-3: disabled`; a narrow page has the label above the text. */
+/** Lines such as `seen     rdma_ctl status on studio-3: disabled`; a narrow page has the label above a list. */
 function labelled(label: string, texts: readonly string[], page: Page): readonly string[] {
+  if (isNarrow(page)) {
+    const items = texts.flatMap((text) => hang('  - ', escapeText(text), page.columns));
+    return items.length === 0 ? [] : [`  ${label}:`, ...items];
+  }
   const indent = indentOf(page);
-  const first = isNarrow(page) ? `${indent}  ` : `${indent}${label}`.padEnd(indent.length + 9);
-  const lines = texts.flatMap((text, index) =>
+  const first = `${indent}${label}`.padEnd(indent.length + 9);
+  return texts.flatMap((text, index) =>
     hang(index === 0 ? first : ' '.repeat(columnsOf(first)), escapeText(text), page.columns),
   );
-  return isNarrow(page) && texts.length > 0 ? [`${indent}${label}:`, ...lines] : lines;
 }
 
 function seenTexts({ desired, observation }: DoctorInput, troubles: readonly Trouble[], page: Page): readonly string[] {

@@ -219,10 +219,12 @@ async function readOpened(file: FileHandle, at: string): Promise<RawSecret> {
   return { kind: 'bytes', bytes: bytes.subarray(0, bytesRead) };
 }
 
-/** The context for running a program that prints a secret. */
+/** The context for running a program on this computer. */
 interface CommandContext extends Pick<SecretContext, 'env' | 'folder' | 'signal'> {
   /** Default: 30 s. */
   readonly deadlineMs?: number;
+  /** A program that prints more is killed. Default: the longest secret. */
+  readonly maxBytes?: number;
 }
 
 const patienceMs = 30_000;
@@ -233,7 +235,7 @@ export function runSecretCommand(
   context: CommandContext,
 ): Promise<RawSecret> {
   const [program = '', ...words] = argv;
-  const { env, folder, signal, deadlineMs = patienceMs } = context;
+  const { env, folder, signal, deadlineMs = patienceMs, maxBytes = mostRawBytes } = context;
   const hint = 'Run that command manually and fix the problem it reports.';
   const running = new Promise<RawSecret>((resolve) => {
     const child = spawn(program, words, {
@@ -250,14 +252,14 @@ export function runSecretCommand(
     // A child of the program may keep the pipe open, so do not wait for the pipe's end.
     const end = (code: number | null, by: NodeJS.Signals | null): void => {
       child.stdout.destroy();
-      if (size > mostRawBytes) refuse('printed too much for a password');
+      if (size > maxBytes) refuse('printed too much');
       else if (by === 'SIGKILL') refuse(`did not finish within ${deadlineMs / 1000} s`);
       else if (code !== 0) refuse(code === null ? `was stopped by signal ${by}` : `exited with status ${code}`);
       else resolve({ kind: 'bytes', bytes: Buffer.concat(chunks) });
     };
     child.stdout.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= mostRawBytes) chunks.push(chunk);
+      if (size <= maxBytes) chunks.push(chunk);
       else child.kill('SIGKILL');
     });
     child.once('error', (error) => refuse(startFailure(error)));

@@ -5,7 +5,7 @@ import { killedCommands } from './kill/killed-commands.ts';
 
 /** Commands that reach nodes and are not killed, by reason. */
 const spared: Readonly<Record<string, readonly string[]>> = {
-  'only observe': [...lookVerbs.map(({ name }) => name), 'plan', 'models list', 'lease status', 'secrets'],
+  'only observe': [...lookVerbs.map(({ name }) => name), 'plan', 'models list', 'lease status', 'secrets', 'bundle'],
   'sends one question': ['ask'],
   'runs a program of the user': ['exec'],
 };

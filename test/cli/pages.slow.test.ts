@@ -119,52 +119,13 @@ const rehearsal: readonly Row[] = [
 const hang: readonly Row[] = [
   {
     shows: 'meshwright recover',
-    runs: 'meshwright recover --allow reboot',
+    runs: 'meshwright recover --allow reboot && meshwright history',
     claims: {
-      'It measures the whole rack': /kimi does not serve: hung/,
-      'reboots the fewest Macs': /Restart kimi: failed .*Measure the cables.*Reboot studio-2: done .*kimi serves again/,
+      'It measures all Macs at once and asks each placement for a token.': /kimi: Suspected: .*kimi is hung \(no token/,
+      'Each cure runs at most once.':
+        /1\. Restart kimi: failed .*2\. Measure the cables.*3\. Reboot studio-2: done .*kimi serves again/,
+      '`meshwright history` lists the incident with its cures.': /kimi: Restart kimi \(failed.*; then it served/,
     },
-  },
-  {
-    shows: 'meshwright status',
-    before: 'meshwright sim fault rdma-hang studio-2',
-    exit: 1,
-    claims: {
-      'HUNG, "hung or busy", or a Mac that does not answer?': / kimi hung .*hung or busy/,
-      '**hung**: all ranks run, but no token comes.': /kimi is hung \(no token/,
-    },
-  },
-  { shows: 'meshwright doctor', exit: 1, claims: { 'cause, action and evidence': /error .*→ .* seen / } },
-  { shows: 'meshwright doctor --json > doctor.json', exit: 1 },
-  { shows: 'meshwright restart kimi', exit: 1, claims: { 'No Mac reboots.': /Nothing is rebooted/ } },
-  {
-    shows: 'meshwright cables --measure',
-    exit: 4,
-    claims: {
-      'half a minute, while the placement is stopped': /6 of 6 cables measured/,
-      'the cables that carry nothing show which Mac hangs': /Restart the Mac at the end of all 3 such cables/,
-    },
-  },
-  {
-    shows: 'meshwright doctor',
-    exit: 1,
-    claims: {
-      'studio-2: Measured: 3 cables carry no traffic':
-        /studio-2: Measured: 3 cables carry no traffic.*meshwright reboot studio-2/,
-    },
-  },
-  {
-    shows: 'meshwright reboot studio-2',
-    claims: {
-      '`reboot` stops the ranks on these Macs, reboots each Mac once, and starts the placements again.':
-        /studio-2 restarted .*placement\/kimi changed \(serving\)/,
-    },
-  },
-  {
-    shows: 'meshwright start kimi --fallback',
-    before: `perl -pi -e 's/^  kimi:\\n/$&    fallback: { nodes: [studio-1, studio-2], context: 64k }\\n/' cluster.yaml
-      meshwright apply --allow interrupt; meshwright sim fault power-cut studio-3`,
-    claims: { 'if the file has a fallback': /placement\/kimi changed \(serving/ },
   },
 ];
 

@@ -9,9 +9,7 @@ const words = [...missing.matchAll(/`([^`]+)`/g)].flatMap(([, word = '']) => wor
 
 /** Adds a key to the example, by its name in the README. */
 const edits: Readonly<Record<string, (text: string) => string>> = {
-  pdus: (text) => `${text}\npdus: { rack: { driver: command } }\n`,
   'macos.updates.driver': (text) => text.replace('automatic: disabled', 'automatic: disabled, driver: softwareupdate'),
-  'nodes.*.outlet': (text) => text.replace('host: studio-1.lan', 'host: studio-1.lan, outlet: rack/1'),
   'nodes.*.paths': (text) => text.replace('host: studio-1.lan', 'host: studio-1.lan, paths: { models: /Volumes/fast }'),
   'ssh.client': (text) => text.replace('ssh:\n', 'ssh:\n  client: system\n'),
   'ssh.proxyJump': (text) => text.replace('ssh:\n', 'ssh:\n  proxyJump: bastion.lan\n'),
@@ -24,7 +22,7 @@ afterAll(() => place.remove());
 describe('the list of missing features in the README', () => {
   it('names commands and keys, and this test has an edit for each key', () => {
     expect(Object.keys(edits).filter((key) => !words.includes(key))).toEqual([]);
-    expect(commands.length).toBeGreaterThan(10);
+    expect(commands.length).toBeGreaterThan(5);
   });
 
   it.each(Object.entries(edits))('has a key that validate rejects: %s', async (_, edit) => {

@@ -44,7 +44,8 @@ describe.concurrent.each(tables)('recover, with %s', (driver, own) => {
       try {
         expect(await setFaults(place, [fault])).toBe(true);
         const ended = await run('recover', 'chat', '--sim', '--yes', '--allow', 'reboot', '--json');
-        const cures = (json(ended) as Recovered).cures.map(({ rung }) => rung);
+        // A stop before a person moves a cable is no cure, and the follower does not need it.
+        const cures = (json(ended) as Recovered).cures.map(({ rung }) => rung).filter((rung) => rung !== 'stop');
         const ways = cures.join(', ');
         const most = rungs.indexOf(highest(typed));
         expect(cures.every((rung) => rungs.indexOf(rung) <= most) ? `${ended.code} after ${ways}` : ways).toMatch(

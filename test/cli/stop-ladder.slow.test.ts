@@ -11,7 +11,7 @@ const onNode = (node: string, ...words: string[]) => run('exec', '--sim', node, 
 const { run } = pairPlace(pairFile(), { isApplied: true });
 
 /** Makes a rank ignore TERM, like a rank that waits for a lost peer. */
-const hang = (node: string) => onNode(node, 'launchctl', 'kill', 'SIGSTOP', 'system/dev.meshwright.rank.chat');
+const hang = (node: string) => onNode(node, 'launchctl', 'kill', 'SIGUSR2', 'system/dev.meshwright.rank.chat');
 
 const findings = async (): Promise<readonly string[]> => {
   const { troubles: found } = json(await run('doctor', '--sim', '--json')) as {

@@ -141,10 +141,12 @@ describe('reboot of Macs with FileVault', () => {
     );
   });
 
-  it('exits with 3 and suggests unlock if no password can be read', async () => {
-    const ran = await run({}, 'reboot', '--sim', 'studio-2', '--yes');
+  it('is refused, or exits with 3 and suggests unlock, if no password can be read', async () => {
+    const words = ['reboot', '--sim', 'studio-2', '--yes'];
+    expect((await run({}, ...words)).code).toBe(5);
+    const ran = await run({}, ...words, '--allow', 'locked-reboot');
     expect(ran.code).toBe(3);
-    expect(ran.stdout.replace(/\s+/g, ' ')).toContain('so the Mac waits for its password after the restart.');
+    expect(ran.stdout.replace(/\s+/g, ' ')).toContain('Find out why there is no password from env MESH_PW');
     expect(ran.stderr).toContain('meshwright unlock studio-2 --sim');
     const refused = await run({ MESH_PW: wrong }, 'unlock', '--sim', 'studio-2');
     const apply = await run({ MESH_PW: wrong }, 'plan', '--sim');

@@ -158,7 +158,8 @@ describe.skipIf(real === undefined)('a mesh of the real mlx_lm on two Macs', { t
     it('gives no token while a rank is suspended, and starts again', async () => {
       expect(await afterSignal(second, 'STOP')).toMatchObject({ token: { kind: 'silent', isTimeout: true } });
       expect(leftIn(await rack.plan())[0]).toContain('hung: no token: ');
-      expect(await healed()).toEqual(['mesh/killed']);
+      // The stop resumes it first, so that it ends by itself.
+      expect(await healed()).toEqual([]);
     });
   });
 

@@ -35,7 +35,9 @@ export const journalFolder = (stateFolder: string, cluster: string): string => j
 const journalSuffix = '.ndjson';
 
 /** Words of ours and names in the file, which readers compare. All other texts may quote a node. */
-const comparedFields = new Set(['phase', 'node', 'step', 'ends', 'outcome', 'state', 'verdict']);
+const comparedFields = new Set([
+  ...['phase', 'node', 'step', 'ends', 'outcome', 'state', 'verdict', 'rung', 'names', 'placements', 'code'],
+]);
 
 /**
  * Creates a run's journal, a file that only its owner can read. Creates the folder if it is missing, and deletes older

@@ -4,6 +4,9 @@ import { readFile, readlink } from 'node:fs/promises';
 import { hostname, userInfo } from 'node:os';
 import { promisify } from 'node:util';
 import type { LeaseClaim } from '../../engine/scripts/lease.ts';
+import type { Digest } from '../../model/digest.ts';
+import { identityDigest } from '../../model/facts/mac.ts';
+import { identityFact } from '../../rack/identity/fact.ts';
 
 /** The process that runs plans, as the owner file of a lease names it. */
 export interface Controller {
@@ -57,6 +60,24 @@ async function processTable(): Promise<string | undefined> {
   } catch {
     return undefined;
   }
+}
+
+/** The identity of the Mac that runs this program; undefined on any other computer, or if it is unknown. */
+export async function ownIdentity(): Promise<Digest | undefined> {
+  if (process.platform !== 'darwin') return undefined;
+  const text = await printed('ioreg', '-rd1', '-c', 'IOPlatformExpertDevice').catch(() => undefined);
+  return text === undefined ? undefined : identityIn(text);
+}
+
+/** The identity in the output of `ioreg -rd1 -c IOPlatformExpertDevice`, as an observation reads it on a node. */
+export function identityIn(stdout: string): Digest | undefined {
+  const exit = { kind: 'exited', code: 0 } as const;
+  const rest = { stderr: '', isTruncated: false, isLate: false, isUtf8: true };
+  const found = identityFact.parse([undefined, { probe: 'platform-device', exit, stdout, ...rest }], {
+    sentAtEpochMs: 0,
+    receivedAtEpochMs: 0,
+  });
+  return found.kind === 'known' ? identityDigest(found.value) : undefined;
 }
 
 /** The output of a local program; undefined if empty. */

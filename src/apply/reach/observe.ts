@@ -123,11 +123,11 @@ interface ObserveRequest {
 }
 
 function probesFor(
-  { facts, isQuiet = false }: Pick<SessionExtent, 'facts' | 'isQuiet'>,
+  { facts, isQuiet = false, asksTokens = false }: Pick<SessionExtent, 'facts' | 'isQuiet' | 'asksTokens'>,
   models?: readonly SoughtModel[],
 ): readonly Probe[] {
   const full = isQuiet ? quietProbes() : allProbes();
-  const probes = facts === undefined ? full : probesOf(facts, isQuiet ? full : unaskingProbes());
+  const probes = facts === undefined ? full : probesOf(facts, isQuiet || asksTokens ? full : unaskingProbes());
   return searchingFor(facts?.includes('model-copies') === false ? undefined : models, probes);
 }
 
@@ -140,6 +140,8 @@ async function observeThrough(remote: Remote, node: NodeName, request: ObserveRe
 interface SessionExtent extends Pick<ObserveOptions, 'deadlineMs' | 'newBoundary' | 'facts'> {
   /** Without requesting tokens. */
   readonly isQuiet?: boolean;
+  /** Requests tokens even if only some facts are read. */
+  readonly asksTokens?: boolean;
 }
 
 /** Observes nodes over a run's connections, without new logins. `deadlineMs` limits the time for one node's answers. */

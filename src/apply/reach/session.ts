@@ -119,7 +119,7 @@ interface CommandOptions extends UseLimits {
 export type CommandFor = (
   node: NodeName,
   rootPrefix: string,
-) => Pick<ExecLimits, 'name' | 'stdin'> & { readonly command: string };
+) => Pick<ExecLimits, 'name' | 'stdin' | 'script'> & { readonly command: string };
 
 /** Runs one command line on many nodes in parallel. Never sends it twice, because it may not be idempotent. */
 export async function runCommand(

@@ -23,7 +23,11 @@ type SeenSession =
  * Restarts or switches off a Mac at most once in the boot session of the plan: a mark on the node rejects any second
  * command, from any run. Only a new boot session, observed over a new connection, proves a restart.
  */
-export async function runReboot(step: StepOf<'reboot'>, context: StepContext): Promise<StepResult> {
+export async function runReboot(
+  step: StepOf<'reboot'>,
+  context: StepContext,
+  see: typeof observe = observe,
+): Promise<StepResult> {
   const { from, to } = step.act;
   const { node } = step;
   if (from.kind === 'unknown') {
@@ -38,7 +42,7 @@ export async function runReboot(step: StepOf<'reboot'>, context: StepContext): P
   if (sent.outcome === 'failed') return sent;
   context.suspend(node);
   context.session(node).forget();
-  const result = await (to === 'up' ? awaitReturn(step, from.value, context) : awaitSilence(step, context));
+  const result = await (to === 'up' ? awaitReturn(step, from.value, context, see) : awaitSilence(step, context));
   if (answers(to, result)) await context.resume(node);
   return result;
 }
@@ -52,12 +56,13 @@ async function watch(
   step: StepOf<'reboot'>,
   context: StepContext,
   judge: (seen: SeenSession) => Promise<StepResult | undefined> | StepResult | undefined,
+  see = observe,
 ): Promise<StepResult | undefined> {
   const endMs = performance.now() + deadlineOf(step, context);
   for (let at = 0; performance.now() < endMs; at += 1) {
     await pause(rebootPauseMs(context.timing, at), context.signal);
     if (context.signal.aborted) return interrupted;
-    const result = await judge(await observe(step.node, context));
+    const result = await judge(await see(step.node, context));
     if (result) return result;
   }
   return undefined;
@@ -72,9 +77,14 @@ async function observe(node: NodeName, context: StepContext): Promise<SeenSessio
   return { kind: 'silent', problems: failures[node] ?? [] };
 }
 
-async function awaitReturn(step: StepOf<'reboot'>, from: string, context: StepContext): Promise<StepResult> {
+async function awaitReturn(
+  step: StepOf<'reboot'>,
+  from: string,
+  context: StepContext,
+  see: typeof observe,
+): Promise<StepResult> {
   let last: SeenSession | undefined;
-  const result = await watch(step, context, async (seen) => {
+  const judge = async (seen: SeenSession): Promise<StepResult | undefined> => {
     last = seen;
     if (seen.kind === 'session') {
       if (seen.uuid !== from) return { outcome: 'changed', diagnostics: [] };
@@ -85,8 +95,8 @@ async function awaitReturn(step: StepOf<'reboot'>, from: string, context: StepCo
     context.progress({ text: problem ? `no answer yet (${problem.code})` : 'no answer yet' });
     const locked = problem === undefined ? undefined : await lockedBehind(step.node, problem, context);
     return locked === undefined ? undefined : unlockOr(step.node, locked, context);
-  });
-  return result ?? failed(notReturned(step, last));
+  };
+  return (await watch(step, context, judge, see)) ?? failed(notReturned(step, last));
 }
 
 /** The diagnostic of a Mac locked at FileVault; an unpinned host key may be its preboot key. */

@@ -6,7 +6,7 @@ import { runPlaybook } from '../../apply/run-playbook.ts';
 import { nodesToSee } from '../../desired/layouts.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import type { Plan, StepReport } from '../../engine/plan/plan.ts';
-import type { PlayScope } from '../../engine/playbooks/expand.ts';
+import { nodesOfPlays, type PlayScope } from '../../engine/playbooks/expand.ts';
 import { loadPlaybook } from '../../engine/playbooks/load.ts';
 import type { Playbook, Task } from '../../engine/playbooks/playbook.ts';
 import { given } from '../../model/given.ts';
@@ -27,7 +27,7 @@ import type { Consent } from '../plan/consent.ts';
 import { showPlan } from '../plan/plan-document.ts';
 import { askYes } from '../terminal/ask.ts';
 import { showWait } from '../terminal/console.ts';
-import { unlockedByItself, withUnlocks } from '../unlock/unlock-by-itself.ts';
+import { unlockReadiness } from '../unlock/unlock-by-itself.ts';
 import { timingFor } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 import { prepareRun, runView } from './change-nodes.ts';
@@ -113,17 +113,18 @@ export async function actOn(
   cluster: Pick<SettledCluster, 'opened' | 'lockPlace'>,
   ways: SshTargets = openTargets(run, cluster.opened),
 ): Promise<EndedRun> {
-  const { verb, file, scope } = command;
+  const { verb, file } = command;
   const { goal = { kind: 'converge' }, playbook = playbookOf(verb, { kind: 'goal', goal }) } = command;
+  const scope = await withUnlocks(run, playbook, command.scope, ways);
   // Only users' playbooks have their own description; the help describes our own commands.
   if (file !== undefined && playbook.about !== undefined && !run.options.json) run.console.out(`${playbook.about}\n\n`);
-  const show = command.texts?.show ?? (await pageOf(run, { ...command, playbook }, cluster.lockPlace, ways));
+  const show = command.texts?.show ?? pageOf(run, command, cluster.lockPlace);
   let outcome: RunOutcome = { targets: scope.targets, report: nothingRun(scope.targets) };
   let first = command.first?.planned;
   do {
     const unrun = first && (await withoutRun(run, command, first));
     const report =
-      unrun ?? (await runPlaybook(playbook, await playbookOptions(run, { ...command, first }, ways, show)));
+      unrun ?? (await runPlaybook(playbook, await playbookOptions(run, { ...command, scope, first }, ways, show)));
     const checked: ReturnType<FinalCheck> = command.check?.(report) ?? { targets: scope.targets };
     const { targets } = checked;
     // A plan that was not run takes the place of the final check.
@@ -160,20 +161,25 @@ const questionOf = ({ verb, texts }: Pick<CommandSpec, 'verb' | 'texts'>, plan: 
   texts?.question?.(plan) ?? `${upperFirst(verb)}: run the plan above?`;
 
 /** Shows each plan on a page. The consequences are certain, and shown, only if no change is waiting. */
-async function pageOf(
+function pageOf(
   run: Run,
-  { scope, texts, playbook }: Pick<CommandSpec, 'scope' | 'texts'> & { readonly playbook: Playbook },
+  { texts }: Pick<CommandSpec, 'texts'>,
   { shown }: Pick<LockPlace, 'shown'>,
-  ways: SshTargets,
-): Promise<(plan: Plan) => void> {
-  const nodes = scope.desired.nodes.filter(({ name }) => scope.targets.includes(name));
-  const unlocked = await unlockedByItself(run, playbook, { fleet: { nodes }, ways });
+): (plan: Plan) => void {
   const lock = { shown, additions: [] };
   let next = texts?.leadsTo ?? [];
   return (plan) => {
-    showPlan(run, withUnlocks(plan, unlocked), { lock, next: plan.waiting.length === 0 ? next : [] });
+    showPlan(run, plan, { lock, next: plan.waiting.length === 0 ? next : [] });
     next = [];
   };
+}
+
+/** The scope of a playbook that restarts Macs also knows which of them this run can unlock at FileVault. */
+async function withUnlocks(run: Run, playbook: Playbook, scope: PlayScope, ways: SshTargets): Promise<PlayScope> {
+  const names = nodesOfPlays(playbook.plays, scope);
+  const nodes = scope.desired.nodes.filter(({ name }) => names.includes(name));
+  const unlocks = await unlockReadiness(run, playbook, { fleet: { nodes }, ways });
+  return { ...scope, desired: { ...scope.desired, ...unlocks } };
 }
 
 type Round = Omit<CommandSpec, 'first'> & { readonly first: ObservedPlan | undefined };

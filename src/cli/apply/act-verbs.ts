@@ -1,14 +1,14 @@
-import { thisController } from '../../apply/lease/controller.ts';
+import { ownIdentity, thisController } from '../../apply/lease/controller.ts';
 import { type PlaybookReport, stepsOf } from '../../apply/playbook-report.ts';
 import { everyNode, leadersOf } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { fleetForGoal } from '../../engine/goals/registry.ts';
 import { inFleetOrder, type PlayScope } from '../../engine/playbooks/expand.ts';
-import type { Playbook } from '../../engine/playbooks/playbook.ts';
+import type { Playbook, Task } from '../../engine/playbooks/playbook.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import { listText } from '../../model/lists.ts';
-import { everyNodeText } from '../../model/node.ts';
+import { everyNodeText, type NodeName } from '../../model/node.ts';
 import { placementSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
@@ -17,8 +17,8 @@ import type { Goal, GoalOf } from '../../rack/goal.ts';
 import { gatewayNodes } from '../../rack/placement/endpoint/drain.ts';
 import { drainLines } from '../../report/run/drain-text.ts';
 import { refuseAny } from '../cluster/open-cluster.ts';
-import { settleFromLock } from '../cluster/settle-cluster.ts';
-import { amongApplied, namedNodes, namedPlacements } from '../cluster/targets.ts';
+import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.ts';
+import { amongApplied, namedMembers, namedNodes, namedPlacements } from '../cluster/targets.ts';
 import { createConsent, type GuardedEffect } from '../plan/consent.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { actOn, type CommandSpec, playbookOf, shippedPlaybook } from './act-on.ts';
@@ -93,8 +93,13 @@ export const stop: VerbBody = (run) => actOnPlacements(run, 'stop', ['interrupt'
 
 export const restart: VerbBody = (run) => actOnPlacements(run, 'restart', ['interrupt']);
 
-async function actOnPlacements(run: Run, verb: PlacementVerb, named: readonly GuardedEffect[]): Promise<EndedRun> {
-  const cluster = settleFromLock(run);
+/** Starts, stops or restarts placements. @param cluster by default, the file with the lock's values */
+export async function actOnPlacements(
+  run: Run,
+  verb: PlacementVerb,
+  named: readonly GuardedEffect[],
+  cluster: SettledCluster = settleFromLock(run),
+): Promise<EndedRun> {
   const { fleet } = cluster;
   // A restart keeps the running layout. A start uses the nodes in the file, or the fallback.
   const layout: PlayScope['layout'] = verb !== 'start' ? undefined : run.own['fallback'] === true ? 'fallback' : 'own';
@@ -155,43 +160,92 @@ export const reboot: VerbBody = (run) => actOnMacs(run, 'reboot');
 
 export const shutdown: VerbBody = (run) => actOnMacs(run, 'shutdown');
 
-async function actOnMacs(run: Run, verb: 'reboot' | 'shutdown'): Promise<EndedRun> {
-  const cluster = settleFromLock(run);
+export async function actOnMacs(
+  run: Run,
+  verb: 'reboot' | 'shutdown',
+  cluster: SettledCluster = settleFromLock(run),
+): Promise<EndedRun> {
   const { fleet } = cluster;
-  const targets = namedNodes(run, fleet).map(({ name }) => name);
-  const touched = fleet.placements.filter(
-    (one) => one.state === 'serving' && everyNode(one).some((node) => targets.includes(node)),
-  );
-  const names = touched.map(({ name }) => name);
-  const common = {
-    verb,
-    playbook: shippedPlaybook(verb),
-    scope: { desired: fleet, targets },
-    consent: createConsent(run, { named: ['interrupt', verb] }),
-  };
+  const chosen = verb === 'reboot' ? await namedMembers(run, cluster) : namedNodes(run, fleet);
+  const targets = chosen.map(({ name }) => name);
+  const scope: PlayScope = { desired: fleet, targets };
   if (verb === 'reboot') {
-    const check = checkGoal({ kind: 'start', placements: names, near: targets }, common.scope);
-    const leadsTo = names.length === 0 ? [] : [`Then: starts ${listText(names)} again.`];
-    const ending: CommandSpec['ending'] = ({ report }) => ({ closing: notRebooted(targets, report) });
-    return actOn(run, { ...common, check, texts: { leadsTo }, ending }, cluster);
+    const own = await ownIdentity();
+    const self = chosen.find(({ identity }) => own !== undefined && identity === own)?.name;
+    const touched = fleet.placements.filter(
+      (one) => one.state === 'serving' && everyNode(one).some((node) => targets.includes(node)),
+    );
+    const names = touched.map(({ name }) => name);
+    const parting = self === undefined ? [] : [partingLine(self, touched)];
+    const command: CommandSpec = {
+      verb,
+      playbook: self === undefined ? shippedPlaybook(verb) : selfLast(shippedPlaybook(verb), self, scope),
+      scope,
+      consent: createConsent(run, { named: ['interrupt', verb], allowable: ['locked-reboot'] }),
+      check: checkGoal({ kind: 'start', placements: names, near: targets }, scope),
+      texts: {
+        leadsTo: self !== undefined ? parting : names.length === 0 ? [] : [`Then: starts ${listText(names)} again.`],
+      },
+      ending: ({ report }) => ({
+        closing: [...notRebooted(targets, report), ...(restartsOf(report).includes(self ?? '') ? parting : [])],
+      }),
+    };
+    return actOn(run, command, cluster);
   }
   const ending: CommandSpec['ending'] = ({ report }) => {
     const off = nodesSentOff(report);
     const on = targets.filter((name) => !off.includes(name));
     return { closing: [...stillOn(on), ...wayBack(off, run.console.isSimulated)] };
   };
-  return actOn(run, { ...common, ending }, cluster);
+  const consent = createConsent(run, { named: ['interrupt', verb] });
+  return actOn(run, { verb, playbook: shippedPlaybook(verb), scope, consent, ending }, cluster);
 }
+
+/**
+ * The playbook in which the Mac that runs it restarts last and alone, because that ends the run. Placements with a rank
+ * on this Mac stay stopped until then: a start before would only be stopped again.
+ */
+export function selfLast({ plays, ...playbook }: Playbook, self: NodeName, { desired, targets }: PlayScope): Playbook {
+  const others = targets.filter((name) => name !== self);
+  const startable = desired.placements.filter((one) => one.state === 'serving' && !everyNode(one).includes(self));
+  const placements = startable.filter((one) => everyNode(one).some((node) => others.includes(node))).map(nameOf);
+  const before = plays.map((play) => ({
+    ...play,
+    nodes: { kind: 'names', names: others } as const,
+    tasks: play.tasks.flatMap((task): readonly Task[] => {
+      if (task.kind !== 'start') return [task];
+      return placements.length === 0 ? [] : [{ ...task, placements }];
+    }),
+  }));
+  const last = {
+    nodes: { kind: 'names', names: [self] },
+    serial: [],
+    maxFailures: 0,
+    tasks: [{ kind: 'reboot' }],
+  } as const;
+  return { ...playbook, plays: [...(others.length === 0 ? [] : before), last] };
+}
+
+const nameOf = ({ name }: DesiredPlacement): string => name;
+
+function partingLine(self: NodeName, touched: readonly DesiredPlacement[]): Prose {
+  const own = touched.filter((one) => everyNode(one).includes(self)).map(nameOf);
+  const then = own.length === 0 ? '' : prose` When it is back: ${meshwright('start', ...own)}`;
+  return prose`This computer is ${self}. It reboots last and alone, and this command ends with it.${then}`;
+}
+
+/** The Macs to which a restart was sent. */
+const restartsOf = (report: PlaybookReport): readonly string[] =>
+  stepsOf(report)
+    .filter(({ step, ms }) => step.act.kind === 'reboot' && ms > 0)
+    .map(({ step }) => step.node);
 
 /** Lists the Macs whose restart was never sent; the reasons are shown above. */
 function notRebooted(targets: readonly string[], report: PlaybookReport): readonly string[] {
-  const steps = stepsOf(report);
-  const sent = steps
-    .filter(({ step, ms }) => step.act.kind === 'reboot' && ms > 0)
-    .map(({ step }) => step.node as string);
+  const sent = restartsOf(report);
   const left = targets.filter((name) => !sent.includes(name));
   if (left.length === 0) return [];
-  const isNothing = steps.every(({ ms }) => ms === 0);
+  const isNothing = stepsOf(report).every(({ ms }) => ms === 0);
   return [`Not rebooted: ${everyNodeText(left)}.${isNothing ? ' Nothing was stopped or rebooted.' : ''}`];
 }
 

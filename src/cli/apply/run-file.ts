@@ -26,7 +26,7 @@ export const runFile: VerbBody = async (run) => {
   const { fleet } = cluster;
   const scope = { desired: fleet, targets: targetsOf({ ...run, words }, playbook, fleet) };
   const judged = nodesOfPlays(playbook.plays, scope);
-  const consent = createConsent(run, { allowable: ['interrupt', 'reboot', 'shutdown', 'rdma-start'] });
+  const consent = createConsent(run, { allowable: ['interrupt', 'reboot', 'locked-reboot', 'shutdown', 'rdma-start'] });
   return actOn(
     run,
     { verb: 'run', playbook, file: shown, scope, consent, check: () => ({ targets: judged }) },

@@ -88,6 +88,8 @@ function shownOf(path: string, shown: string, problems: readonly Diagnostic[]): 
   return [diagnose('cli/cannot-read', { detail, subject: namedSubject(shown), hint: 'Check where the link leads.' })];
 }
 
+const warned = new WeakSet<Run['console']>();
+
 /**
  * Reads, checks and resolves the cluster file and its lock. Shows the number of warnings.
  * @throws FleetError with all errors in the files (exit 65) and their source lines
@@ -96,8 +98,12 @@ export function openCluster(run: Run): OpenedCluster {
   const { path, shown, lockPath, fleet, lock, diagnostics, sources, whereIs } = judgeFiles(run);
   refuseErrors(diagnostics, sources);
   if (!fleet) throw failure('yaml/syntax', { detail: `${shown} does not describe a cluster.` }, { sources });
-  if (!run.options.json) showWarnings(run, shown, diagnostics);
-  if (!run.options.json) run.console.err(doublesText(run, path, fleet));
+  // A command that opens the file several times says this once.
+  if (!run.options.json && !warned.has(run.console)) {
+    warned.add(run.console);
+    showWarnings(run, shown, diagnostics);
+    run.console.err(doublesText(run, path, fleet));
+  }
   const judged = withGatewayProgram(judgeHolds(fleet, Date.now()));
   return { path, lockPath, fleet: judged, lock, whereIs, warnings: diagnostics };
 }

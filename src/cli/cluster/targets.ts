@@ -1,4 +1,4 @@
-import { didYouMean } from '../../desired/did-you-mean.ts';
+import { choicesAmong, didYouMean } from '../../desired/did-you-mean.ts';
 import { nameInFile, placementNamesFor, placementsFor } from '../../desired/replicas.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
@@ -6,14 +6,16 @@ import type { TokenRequest } from '../../drivers/contract/driver.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
 import { listText } from '../../model/lists.ts';
-import { placementSubject } from '../../model/subject.ts';
+import { nodeSubject, placementSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { readRun } from '../../sim/hosts/control/run-folder.ts';
 import { simFolder } from '../files/places.ts';
+import { fleetAsItRuns } from '../ranks/where-they-run.ts';
 import { type Run, usageError } from '../verb.ts';
 import { refuseAny, targetedNodes } from './open-cluster.ts';
 import type { SettledCluster } from './settle-cluster.ts';
+import { openTargets } from './ssh-targets.ts';
 
 /** The placements among which a command's arguments are looked up. */
 export interface NamedIn {
@@ -124,14 +126,44 @@ const mostNames = 8;
  * The target arguments of a disruptive command, which needs names, `--nodes`, `--label` or `--all`.
  * @throws FleetError `cli/usage` with suggestions if there are none
  */
-export function namedTargets(run: Run, fleet: DesiredFleet): readonly string[] {
+export function namedTargets(run: Run, fleet: DesiredFleet, placements: readonly string[] = []): readonly string[] {
   const isNarrowed = run.options.nodes !== undefined || run.options.label !== undefined;
   if (wantsAll(run, 'Node') || isNarrowed || run.words.length > 0) return run.words;
   const names = fleet.nodes.slice(0, mostNames).map((node) => node.name);
   const more = fleet.nodes.length > mostNames ? `, ${fleet.nodes.length - mostNames} more` : '';
-  throw usageError('No node was specified.', `Name nodes (${names.join(', ')}${more}), or add --all.`);
+  const others = placements.length === 0 ? '' : ` or placements (${placements.join(', ')})`;
+  throw usageError('No node was specified.', `Name nodes (${names.join(', ')}${more})${others}, or add --all.`);
 }
 
 /** The target nodes of a disruptive command. @throws FleetError for unknown names */
 export const namedNodes = (run: Run, fleet: DesiredFleet): readonly DesiredNode[] =>
   targetedNodes(run, fleet, namedTargets(run, fleet));
+
+/**
+ * The same, but a placement's name stands for its nodes, in the layout in which it runs or last ran.
+ * @throws FleetError `select/unknown-node` for a name that is neither a node nor a placement
+ */
+export async function namedMembers(run: Run, { fleet, opened }: SettledCluster): Promise<readonly DesiredNode[]> {
+  const nodes = fleet.nodes.map(({ name }) => name as string);
+  const others = run.words.filter((word) => !nodes.includes(word));
+  const names = [...new Set(opened.fleet.placements.map(nameInFile))];
+  refuseAny(
+    others
+      .filter((word) => placementsFor(word, opened.fleet).length === 0)
+      .map((word) => {
+        const { near, list } = choicesAmong([...nodes, ...names]);
+        const hint = near(word);
+        return diagnose('select/unknown-node', {
+          detail: prose`The file has no node or placement \`${named(word)}\`.`,
+          hint: hint === undefined ? `The nodes and placements are ${list}.` : `Did you mean \`${hint}\`?`,
+          subject: nodeSubject(word),
+        });
+      }),
+  );
+  const asking = { ...run, words: placementNamesFor(others, opened.fleet) };
+  const running = await fleetAsItRuns(asking, opened, openTargets(run, opened));
+  const words = run.words.flatMap((word) =>
+    nodes.includes(word) ? [word] : placementsFor(word, running).flatMap((one) => one.nodes),
+  );
+  return targetedNodes(run, fleet, namedTargets({ ...run, words }, fleet, names));
+}

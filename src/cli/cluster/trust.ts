@@ -7,7 +7,7 @@ import { failure } from '../../diagnostics/diagnose.ts';
 import type { FleetError } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { areaOf } from '../../engine/diagnose/rules.ts';
-import type { DesiredFleet, DesiredModel } from '../../model/desired.ts';
+import type { DesiredFleet, DesiredModel, DesiredNode } from '../../model/desired.ts';
 import { type Digest, digestOf, jsonObject, parsedJson } from '../../model/digest.ts';
 import { groupBy } from '../../model/lists.ts';
 import type { SecretSource } from '../../model/secret.ts';
@@ -36,6 +36,19 @@ export const fileRequest = (run: Pick<Run, 'env'>, folder: string, path: string,
   use,
 });
 
+const programRequest = (argv: readonly string[], use: string): TrustRequest => ({
+  kind: 'program',
+  value: argv.map(shownWord).join(' '),
+  words: argv,
+  use,
+});
+
+/** The requests for switching a Mac's power outlet. */
+export const outletRequests = ({ name, outlet }: Pick<DesiredNode, 'name' | 'outlet'>): readonly TrustRequest[] =>
+  outlet === undefined
+    ? []
+    : [outlet.off, outlet.on, outlet.state].map(({ argv }) => programRequest(argv, `the power outlet of ${name}`));
+
 /** The request for a secret; none for a person's answer. */
 export function secretRequests(
   run: Pick<Run, 'env'>,
@@ -49,7 +62,7 @@ export function secretRequests(
     case 'file':
       return [fileRequest(run, folder, source.path, use)];
     case 'command':
-      return [{ kind: 'program', value: source.argv.map(shownWord).join(' '), words: source.argv, use }];
+      return [programRequest(source.argv, use)];
     default:
       return [];
   }
@@ -111,6 +124,7 @@ function requestsOf(run: Pick<Run, 'env'>, fleet: DesiredFleet, folder: string):
       ...secretRequests(run, password, folder, `the password of ${name}`),
       ...(identityFile === undefined ? [] : [fileRequest(run, folder, identityFile, `the SSH key for ${name}`)]),
     ]),
+    ...fleet.nodes.flatMap(outletRequests),
     ...secretRequests(run, fleet.downloads?.token, folder, 'the Hugging Face token'),
     ...(fleet.downloads?.token === undefined ? [] : tokenHostRequests(fleet)),
     ...fleet.placements.flatMap(({ name, publication }) =>

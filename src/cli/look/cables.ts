@@ -188,7 +188,11 @@ function codeForCables(desired: DesiredFleet, observation: FleetObservation, wor
 }
 
 /** Lines for nodes that stopped answering, with the reason, and for nodes that answer again. */
-function lostLines(check: CableCheck, before: CableCheck | undefined, page: Page): readonly string[] {
+export function lostLines(
+  check: Pick<CableCheck, 'observation' | 'lost'>,
+  before: Pick<CableCheck, 'lost'> | undefined,
+  page: Page,
+): readonly string[] {
   const earlier = before?.lost ?? [];
   return [
     ...check.lost
@@ -214,7 +218,7 @@ interface CableCheck {
 }
 
 /** Long enough for a busy Mac's answer, which takes seconds; short enough to skip a dead Mac without much delay. */
-const patienceMs = 5_000;
+export const patienceMs = 5_000;
 
 /**
  * Reads the cables repeatedly, over one connection per node and with one exec per node and check, until `onCheck`
@@ -345,6 +349,14 @@ export function watchFleet(ways: readonly NodeTarget[], options: WatchOptions) {
         void asked[at]?.then(() => callBack(node, options, limit));
       });
       return observationOf(nodes);
+    },
+    /** Asks the placements that this node leads for a token, next to the checks, which do not wait for it. */
+    askTokens: async (name: NodeName): Promise<NodeObservation | undefined> => {
+      const sessions = nodes.filter(({ session, lost }) => session.node === name && lost === undefined);
+      const extent = { facts: ['placements'], asksTokens: true } as const;
+      const { deadlineMs, newBoundary } = options;
+      const asked = sessions.map(({ session }) => session);
+      return (await observeSessions(asked, { deadlineMs, newBoundary, ...extent })).nodes[name];
     },
     close: (): void => {
       options.signal?.removeEventListener('abort', close);

@@ -1,13 +1,15 @@
+import { curesOf, incidentFolder } from '../../apply/journal/incidents.ts';
 import { type JournalRecord, type RecordedRun, readJournals } from '../../apply/journal/journal.ts';
 import { columnsOf, firmSpace } from '../../diagnostics/cells.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { documentHead } from '../../diagnostics/json.ts';
 import { proseText } from '../../diagnostics/prose-text.ts';
+import type { PastCure } from '../../engine/diagnose/past-cures.ts';
 import { type Unreached, unreachedOf } from '../../engine/plan/view.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import type { HistoryChange, HistoryRun, HistoryStep } from '../../model/documents.generated.ts';
 import { given } from '../../model/given.ts';
-import { tally } from '../../model/lists.ts';
+import { listText, tally } from '../../model/lists.ts';
 import { blank, meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { durationText, utcText } from '../../model/text/units.ts';
@@ -16,6 +18,7 @@ import { readPropertyKey } from '../../rack/resource.ts';
 import { gatherAlike } from '../../report/findings.ts';
 import { nodesText, seenText, unreachedField } from '../../report/nodes-text.ts';
 import { counted, fitLines, hang, headLines, type Page, pageText } from '../../report/page.ts';
+import { cureText } from '../../report/recover-text.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { openTargets } from '../cluster/ssh-targets.ts';
 import { codeForNodes } from '../exit-codes.ts';
@@ -46,7 +49,10 @@ export const history: VerbBody = async (typed) => {
   const recorded = outcomes
     .filter(isAnswered)
     .map((outcome) => ({ node: outcome.node, entries: parseHistory(answerText(outcome)) }));
-  const { runs: journals, problems } = readJournals(journalsOf(run, name));
+  const folder = journalsOf(run, name);
+  const read = [readJournals(folder), readJournals(incidentFolder(folder))];
+  const journals = read.flatMap((one) => one.runs);
+  const problems = read.flatMap((one) => one.problems);
   const runs = mergeHistory(journals, recorded)
     .filter((one) => isAbout(one, run, nodes))
     .filter((one) => named.length === 0 || named.includes(one.run))
@@ -88,7 +94,7 @@ function isAbout({ steps }: PastRun, run: Run, nodes: readonly DesiredNode[]): b
 
 const isoOf = (epochSeconds: number): string => new Date(epochSeconds * 1_000).toISOString();
 
-const runJson = ({ run, atEpochSeconds, verb, by, steps, changes, ms, from, end, damaged }: PastRun) => ({
+const runJson = ({ run, atEpochSeconds, verb, by, steps, changes, cures, ms, from, end, damaged }: PastRun) => ({
   run,
   at: isoOf(atEpochSeconds),
   verb,
@@ -97,7 +103,13 @@ const runJson = ({ run, atEpochSeconds, verb, by, steps, changes, ms, from, end,
   ...(end === undefined ? {} : { ended: end !== 'open' }),
   ...(end === 'interrupted' ? { interrupted: true as const } : {}),
   ...given({ ms, damaged, changes }),
+  ...(cures === undefined ? {} : { cures: cures.map(cureJson) }),
   steps: steps.map((one) => ({ node: one.node, step: one.step, result: one.result, at: isoOf(one.atEpochSeconds) })),
+});
+
+const cureJson = ({ rung, names, placements, isDone, ms }: PastCure) => ({
+  ...{ rung, names, placements },
+  ...given({ done: isDone, milliseconds: ms === undefined ? undefined : Math.round(ms) }),
 });
 
 interface NodeHistory {
@@ -110,8 +122,8 @@ const secondsOf = (iso: string): number => {
   return Number.isNaN(ms) ? 0 : Math.floor(ms / 1_000);
 };
 
-/** The time in a run's name: `20261120T111844-5f3a9c`. */
-const namedAt = (run: string): number =>
+/** The time in the name of a run or an incident: `20261120T111844-5f3a9c`. */
+export const namedAt = (run: string): number =>
   secondsOf(run.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)-.*$/, '$1-$2-$3T$4:$5:$6Z'));
 
 /**
@@ -144,11 +156,21 @@ function journalRun({ runId, records, damaged, isEnded }: RecordedRun): PastRun 
     by: about?.controller ?? 'this controller',
     steps: stepsOf(records),
     changes: changesOf(records),
+    ...incidentPart(records),
     ...(records.length < 2 ? {} : spanOf(first, records.at(-1))),
     from: ['journal'],
     end: isEnded ? endOf(records) : 'open',
     ...(damaged === 0 ? {} : { damaged }),
   };
+}
+
+/** The cures of `recover`, and its result. */
+function incidentPart(records: readonly JournalRecord[]): Pick<PastRun, 'cures' | 'isServing'> {
+  const cures = curesOf(records);
+  const last = records.at(-1);
+  return cures.length === 0
+    ? {}
+    : { cures, ...given({ isServing: last?.phase === 'end' ? last.isServing : undefined }) };
 }
 
 const endOf = (records: readonly JournalRecord[]): 'ended' | 'interrupted' =>
@@ -237,6 +259,9 @@ interface PastRun extends Pick<HistoryRun, 'run' | 'verb' | 'by' | 'changes' | '
   readonly steps: readonly PastStep[];
   /** The end according to the journal; `open` without a final record: the run was killed or is running. */
   readonly end?: 'ended' | 'interrupted' | 'open';
+  readonly cures?: readonly PastCure[];
+  /** Only after cures: whether each placement returned a token at the end; absent if it is unknown. */
+  readonly isServing?: boolean;
 }
 
 interface HistoryTextInput {
@@ -312,9 +337,25 @@ function wholeLines(changes: PastRun['changes'], page: Page): readonly string[] 
 
 function outcomeText(run: PastRun): string {
   const { from, end } = run;
-  const said = run.changes === undefined ? stepsText(run) : changesText(run.changes, run.damaged);
+  const said =
+    run.cures === undefined
+      ? run.changes === undefined
+        ? stepsText(run)
+        : changesText(run.changes, run.damaged)
+      : incidentText(run.cures, run.isServing);
   const ends = { ended: '', interrupted: '; interrupted', open: '; killed or still running (no end recorded)' };
   return `${said}${end === undefined ? '' : ends[end]}${from.includes('journal') ? '' : ' (recorded by the nodes)'}`;
+}
+
+/** `chat: Restart chat (failed, 31 s), Reboot studio-2 (done, 5 s); then it served`. */
+function incidentText(cures: readonly PastCure[], isServing?: boolean): string {
+  const names = [...new Set(cures.flatMap(({ placements }) => placements))];
+  const done = cures.map((cure) => {
+    const result = cure.isDone === undefined ? 'not finished' : cure.isDone ? 'done' : 'failed';
+    return `${cureText(cure)} (${result}${cure.ms === undefined ? '' : `, ${durationText(cure.ms)}`})`;
+  });
+  const end = isServing === undefined ? '' : isServing ? '; then it served' : '; it did not serve';
+  return escapeText(`${listText(names)}: ${done.join(', ')}${end}`);
 }
 
 /** Counts changes by property, like `apply`. */

@@ -1,12 +1,15 @@
+import { readIncidents } from '../../apply/journal/incidents.ts';
 import { type RecordedRun, readableRuns } from '../../apply/journal/journal.ts';
 import { readMeasuredCables } from '../../apply/journal/measured-cables.ts';
 import { layoutsOf } from '../../desired/layouts.ts';
 import { type Diagnostic, hasTrait, isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { fleetFindings } from '../../engine/diagnose/diagnose-fleet.ts';
+import { recoveriesIn } from '../../engine/diagnose/past-cures.ts';
 import { troublesOf, withoutConsequences } from '../../engine/diagnose/troubles.ts';
 import { withoutVainCommands } from '../../engine/plan/vain-commands.ts';
 import { unreachedOf, viewOf } from '../../engine/plan/view.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
 import type { NodeObservation } from '../../model/facts/fact-values.ts';
 import type { NodeName } from '../../model/node.ts';
 import { subjectNodes } from '../../model/subject.ts';
@@ -17,6 +20,7 @@ import type { FleetObservation } from '../../rack/examination.ts';
 import { placementFindings } from '../../rack/placement/check/placement-findings.ts';
 import { clientCounts, type PlacementSurvey, surveyPlacements } from '../../rack/placement/check/placement-survey.ts';
 import { launchBudgets } from '../../rack/placement/placement-blockers.ts';
+import { withRecordedSettings } from '../../rack/placement/state/recorded-settings.ts';
 import { rdmaSwitches } from '../../rack/rdma/switch-reading.ts';
 import { doctorJson, doctorText } from '../../report/doctor.ts';
 import { unreachedField } from '../../report/nodes-text.ts';
@@ -31,21 +35,28 @@ import { journalsOf } from '../files/places.ts';
 import { isLive, liveBlock, logFindings, pageFor, paragraphText } from '../terminal/console.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
+import { watchStatus } from './watch-status.ts';
 
 export const doctor: VerbBody = async (run) => {
   const checked = await checkFleet(run);
+  const { shown, document } = doctorParts(checked);
+  return {
+    exit: codeForNodes(checked.names.map((name) => nodeVerdict(name, checked))),
+    document,
+    text: doctorText(shown, pageFor(run.console)),
+  };
+};
+
+/** What `doctor` shows of a check, and its document. */
+export function doctorParts(checked: CheckedFleet) {
   const { names, desired, observation, budgets, isSimulated } = checked;
   const troubles = withoutVainCommands(troublesOf(checked), { desired: checked.locked, observation });
   const switches = rdmaSwitches(troubles, observation);
   const shown = { desired, observation, troubles, switches, budgets, isSimulated };
   const lost = names.filter((name) => (observation.failures[name]?.length ?? 0) > 0);
   const unreached = unreachedField(unreachedOf(lost, observation));
-  return {
-    exit: codeForNodes(names.map((name) => nodeVerdict(name, checked))),
-    document: { ...doctorJson(shown), ...unreached },
-    text: doctorText(shown, pageFor(run.console)),
-  };
-};
+  return { shown, document: { ...doctorJson(shown), ...unreached } };
+}
 
 type Judged = Pick<CheckedFleet, 'observation' | 'findings' | 'placements'>;
 
@@ -76,9 +87,13 @@ type SeenSoFar = Pick<StatusInput, 'desired' | 'observation'>;
 
 /**
  * Observes the nodes named on the command line, or else all nodes, and checks for faults.
- * @param onSeen called after each Mac with all Macs observed so far
+ * `onSeen` is called after each Mac with all Macs observed so far. With `isAsStarted`, placements are compared with the
+ * settings of their last start as far as they are known, not with the file's.
  */
-export async function checkFleet(run: Run, onSeen?: (seen: SeenSoFar) => void) {
+export async function checkFleet(
+  run: Run,
+  { onSeen, isAsStarted = false }: { readonly onSeen?: (seen: SeenSoFar) => void; readonly isAsStarted?: boolean } = {},
+) {
   const cluster = openCluster(run);
   const locked = lockedFleet(run, cluster);
   const desired = judgedFleet(run, cluster);
@@ -100,7 +115,10 @@ export async function checkFleet(run: Run, onSeen?: (seen: SeenSoFar) => void) {
   });
   const observation = withShutdowns(run, desired.name, observed);
   const measured = readMeasuredCables(journalsOf(run, desired.name));
-  const view = viewOf({ desired: withMeasured(run, locked, measured), observation, targets: names });
+  const viewFor = (fleet: DesiredFleet) => viewOf({ desired: fleet, observation, targets: names });
+  const inFile = viewFor(withMeasured(run, locked, measured));
+  const started = isAsStarted ? withRecordedSettings(inFile) : undefined;
+  const view = started === undefined ? inFile : viewFor(started.desired);
   const placements = surveyPlacements(view);
   const broken = fleetFindings(desired, observation, measured);
   const found = withoutConsequences([...broken, ...placementFindings(view, placements)], placements);
@@ -108,7 +126,9 @@ export async function checkFleet(run: Run, onSeen?: (seen: SeenSoFar) => void) {
   return {
     desired,
     /** `desired` with the lock's values, as needed for plans. */
-    locked,
+    locked: started?.desired ?? locked,
+    /** Placements whose settings in the file are not those of their last start; empty unless asked for. */
+    changed: started?.changed ?? [],
     names,
     observation,
     placements,
@@ -159,7 +179,11 @@ export function shutdownOf(journals: readonly RecordedRun[], node: string): Pros
 const mending = prose`Simulated rack: ${aside(meshwright('sim fault', '--clear'))} clears all injected faults.`;
 
 export const status: VerbBody = async (run) => {
-  const { names, isBroken, ...shown } = await checkWithRows(run);
+  if (run.own['watch'] === true) return watchStatus(run);
+  const { names, isBroken, ...seen } = await checkWithRows(run);
+  const incidents = readIncidents(journalsOf(run, seen.desired.name));
+  const recoveries = seen.placements.flatMap(({ name }) => recoveriesIn(incidents, name, Date.now()) ?? []);
+  const shown = { ...seen, recoveries };
   const note = shown.isSimulated && isBroken ? `\n${paragraphText(run.console, mending, '  ')}` : '';
   return {
     exit: codeForNodes(names.map((name) => nodeVerdict(name, shown))),
@@ -185,9 +209,11 @@ async function checkWithRows(run: Run): Promise<CheckedFleet> {
     show();
   }, quickMs);
   try {
-    return await checkFleet(run, (seen) => {
-      rows = seenLines(seen, pageFor(run.console));
-      show();
+    return await checkFleet(run, {
+      onSeen: (seen) => {
+        rows = seenLines(seen, pageFor(run.console));
+        show();
+      },
     });
   } finally {
     clearTimeout(timer);

@@ -11,7 +11,14 @@ import { askPerson } from '../terminal/ask.ts';
 import { type Run, textOption, usageError } from '../verb.ts';
 
 /** Effects that need explicit consent. Starts of placements and network changes do not. */
-const guarded = ['rdma-start', 'interrupt', 'reboot', 'shutdown', 'delete'] as const satisfies readonly EffectKind[];
+const guarded = [
+  'rdma-start',
+  'interrupt',
+  'reboot',
+  'locked-reboot',
+  'shutdown',
+  'delete',
+] as const satisfies readonly EffectKind[];
 
 /** An effect that can be named in `--allow`. */
 export type GuardedEffect = (typeof guarded)[number];
@@ -115,6 +122,7 @@ const notAllowed = (
 const commandsFor = (effects: readonly EffectTotal[]): readonly Prose[] =>
   effects.map(({ kind, nodes }) => {
     if (kind === 'reboot' || kind === 'shutdown') return [aside(meshwright(kind, ...nodes))];
+    if (kind === 'locked-reboot') return [aside(meshwright('reboot', ...nodes, '--allow', kind))];
     return [aside(kind === 'delete' ? meshwright('uninstall', '--models') : meshwright('apply', '--allow', kind))];
   });
 

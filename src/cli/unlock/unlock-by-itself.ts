@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { ownIdentity } from '../../apply/lease/controller.ts';
 import { interruption } from '../../apply/reach/session.ts';
 import {
   type NodeUnlock,
@@ -13,12 +14,11 @@ import {
 } from '../../apply/unlock-node.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError, hasTrait } from '../../diagnostics/diagnostic.ts';
-import type { Plan } from '../../engine/plan/plan.ts';
 import type { Playbook } from '../../engine/playbooks/playbook.ts';
-import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
+import type { DesiredFleet, DesiredNode, UnlockReadiness } from '../../model/desired.ts';
 import { jsonObject, parsedJson } from '../../model/digest.ts';
-import { type Secret, secretSourceText } from '../../model/secret.ts';
-import { nodeSubject, subjectNodes } from '../../model/subject.ts';
+import type { Secret } from '../../model/secret.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { lookupName } from '../../remote/remote.ts';
 import { resolveSecret } from '../../secrets/resolve-secret.ts';
@@ -169,33 +169,24 @@ async function quietSecret(run: Run, node: DesiredNode, clusterFile: string): Pr
 const restarts = ({ plays }: Playbook): boolean =>
   plays.some((play) => play.tasks.some((task) => task.kind === 'reboot'));
 
-/** The nodes that this playbook can unlock without a person, with their password sources. Contacts no node. */
-export async function unlockedByItself(
+/** Whether this run can unlock each node at FileVault by itself, if the playbook restarts Macs. Contacts no node. */
+export async function unlockReadiness(
   run: Run,
   playbook: Playbook,
   { fleet, ways }: About,
-): Promise<ReadonlyMap<string, string>> {
-  const found = new Map<string, string>();
+): Promise<Pick<DesiredFleet, 'unlocks'>> {
+  if (!restarts(playbook)) return {};
   const attempts = openUnlockAttempts(run.env, timingFor(run).unlockPauseMs);
-  for (const node of restarts(playbook) ? fleet.nodes : []) {
-    if (node.password === undefined || node.password.kind === 'prompt') continue;
+  const own = await ownIdentity();
+  const readinessOf = async (node: DesiredNode): Promise<UnlockReadiness> => {
+    if (own !== undefined && node.identity === own) return 'this-computer';
+    if (node.password === undefined || node.password.kind === 'prompt') return 'no-source';
     const settled = await ways.settle(node).catch(unlessAboutNode);
-    if (settled?.trust.knowsPreboot !== true) continue;
-    if (attempts.wasRefused(lookupName(settled.target.host, settled.target.port))) continue;
-    const secret = await quietSecret(run, node, ways.clusterFile);
-    if (secret !== undefined) found.set(node.name, secretSourceText(node.password));
-  }
-  return found;
-}
-
-/** Turns the FileVault warnings for automatically unlocked Macs into notices. */
-export function withUnlocks(plan: Plan, unlocked: ReadonlyMap<string, string>): Plan {
-  const asNotice = (one: Diagnostic): Diagnostic => {
-    const node = subjectNodes(one.subject)[0] ?? '';
-    const source = hasTrait(one, 'ends-locked') ? unlocked.get(node) : undefined;
-    if (source === undefined) return one;
-    const detail = `FileVault is on. After the restart, meshwright unlocks the Mac with the password from ${source}.`;
-    return { ...one, severity: 'notice', detail, hint: 'Nothing to do.' };
+    if (settled?.trust.knowsPreboot !== true) return 'no-key';
+    if (attempts.wasRefused(lookupName(settled.target.host, settled.target.port))) return 'refused';
+    return (await quietSecret(run, node, ways.clusterFile)) === undefined ? 'no-password' : 'ready';
   };
-  return { ...plan, diagnostics: plan.diagnostics.map(asNotice) };
+  const unlocks: Record<string, UnlockReadiness> = {};
+  for (const node of fleet.nodes) unlocks[node.name] = await readinessOf(node);
+  return { unlocks };
 }

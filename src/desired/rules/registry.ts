@@ -3,6 +3,7 @@ import { endpointRules } from './endpoints.ts';
 import { linkRules } from './links.ts';
 import { macRules } from './macs.ts';
 import { nodeRules } from './nodes.ts';
+import { outletRules } from './outlets.ts';
 import { placementRules } from './placements.ts';
 import { replicaRules } from './replicas.ts';
 import type { FileRule } from './rule.ts';
@@ -12,6 +13,7 @@ export const rules: readonly FileRule[] = [
   ...nodeRules,
   ...linkRules,
   ...macRules,
+  ...outletRules,
   ...replicaRules,
   ...placementRules,
   ...endpointRules,

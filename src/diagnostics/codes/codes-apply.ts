@@ -196,6 +196,31 @@ export const applyCodes = {
     cause: 'It hangs while shutting down, waits for a person at its console, or has lost its network.',
     hint: 'Go to the Mac: if it is off, press the power button; if it asks, log in. Then run this again.',
   },
+  'outlet/wrong-mac': {
+    traits: ['hands', 'urgent'],
+    summary: 'The file gives a Mac the wrong power outlet.',
+    cause:
+      "Switching off the Mac's outlet turned off another Mac, or did not turn off this one. The outlet was switched on again immediately. No other outlet was switched.",
+    hint: 'Find out at the rack which Mac is plugged into which outlet, and correct `outlet` in cluster.yaml.',
+  },
+  'outlet/no-return': {
+    traits: ['hands'],
+    summary: 'A Mac did not come back after a power cycle.',
+    cause:
+      'It is off because it was shut down before, or because `power.restartAfterPowerLoss` is not set. It waits for its FileVault password. Or it is not plugged into this outlet.',
+    hint: 'Go to the Mac: check that it is plugged into this outlet, press its power button, and enter its password if it asks. Then run this again.',
+  },
+  'outlet/command-failed': {
+    traits: ['hands'],
+    summary: 'A power outlet could not be switched.',
+    cause: "The PDU's command in the file failed, or its `powerState` did not print the new state.",
+    hint: 'Run that command yourself, and check that the outlet is on.',
+  },
+  'outlet/this-computer': {
+    summary: 'This computer does not switch off its own power.',
+    cause: 'meshwright runs on the Mac that it should power-cycle, so nothing could switch the outlet on again.',
+    hint: 'Run the command on another computer.',
+  },
   'reboot/still-on': {
     traits: ['still-answers'],
     summary: 'A Mac did not shut down when asked.',
@@ -208,9 +233,9 @@ export const applyCodes = {
     hint: 'Find out who else manages this Mac, then run this again.',
   },
   'task/wait-over': {
-    summary: 'The playbook waited for a condition that was not met in time.',
-    cause: "No observation before the task's deadline showed that the condition was met.",
-    hint: prose`Give the task a longer deadline, or see what is wrong: ${meshwright('status')}`,
+    summary: 'A condition was not met in time.',
+    cause: 'No observation before the deadline of `wait`, or of the wait task in a playbook, showed the condition.',
+    hint: prose`Wait longer with a longer deadline, or see what is wrong: ${meshwright('status')}`,
   },
   'task/assert-failed': {
     summary: 'A condition in the playbook is not met.',
@@ -232,6 +257,12 @@ export const applyCodes = {
     summary: 'A placement does not serve, and no cure is known.',
     cause: 'It returned no token, each cure was tried, and nothing else differs from a healthy mesh.',
     hint: prose`Look for a reason in its logs: ${aside(meshwright('logs', its.placement))}. Reboot all of its Macs only if there is none.`,
+  },
+  'recover/settings-changed': {
+    summary: 'A placement does not serve, and the file has other settings than its last start.',
+    cause:
+      '`recover` starts nothing newer than what served before, and it cannot read all older settings: `env` and `args` are not recorded.',
+    hint: prose`Start it with the file's settings: ${meshwright('apply')}`,
   },
   'step/rolled-back': {
     summary: 'The node rolled back a network change.',

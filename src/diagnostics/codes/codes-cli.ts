@@ -156,6 +156,13 @@ export const cliCodes = {
     cause: 'This user may not read the log, or the tool that reads it failed or printed unexpected output.',
     hint: 'Check the log files on the Mac: `ls -l "/Library/Application Support/meshwright/log"`',
   },
+  'evidence/incomplete': {
+    severity: 'warning',
+    summary: 'Part of the evidence could not be read.',
+    cause:
+      'A rank has no log, its processes are unknown, or `sample` found no process or printed nothing within ten seconds.',
+    hint: 'Everything else was saved.',
+  },
   'launch/hold-unseen': {
     exit: 5,
     summary: 'Cannot tell whether a target node is on hold.',

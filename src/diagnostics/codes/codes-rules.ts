@@ -105,6 +105,27 @@ export const ruleCodes = {
     cause: 'The ssh user becomes root without a password, so an attacker in one of them would be root.',
     hint: 'Name an account that cannot become root. Or remove the key: `apply` then creates an account. If you accept the risk, write `login`.',
   },
+  'outlet/unknown-pdu': {
+    summary: 'This PDU is not in the file.',
+    cause: "A node's `outlet` names a PDU that is not under `pdus`.",
+    hint: 'Correct the name, or add the PDU under `pdus`.',
+  },
+  'outlet/used-twice': {
+    summary: 'Two nodes have the same power outlet.',
+    cause: 'Each Mac needs a separate outlet. Otherwise, a power cycle of one Mac would turn off both.',
+    hint: 'Correct the outlet of one of the two nodes.',
+  },
+  'outlet/bad-command': {
+    summary: "A PDU's command cannot switch a single outlet.",
+    cause: 'Its first word is the program. At least one of the others must contain `{outlet}`, the outlet to switch.',
+    hint: 'Write it like this: [pductl, "off", "{outlet}"].',
+  },
+  'outlet/unused-pdu': {
+    severity: 'warning',
+    summary: 'No node uses this PDU.',
+    cause: 'Its commands never run, because no node names one of its outlets.',
+    hint: 'Add `outlet: NAME/OUTLET` to the nodes that it powers, or remove the PDU.',
+  },
   'version/not-text': {
     summary: 'A version is written as a number.',
     cause: 'Without quotes, YAML reads 26.10 as the number 26.1, which is a different macOS version.',

@@ -61,7 +61,6 @@ export const accessCodes = {
   },
   'reboot/ends-at-filevault': {
     severity: 'warning',
-    traits: ['ends-locked'],
     summary: 'This Mac will wait at FileVault after a restart.',
     cause: "FileVault is on, so after a restart the Mac waits for an account's password before macOS starts.",
     hint: prose`Have the password ready: ${meshwright('unlock', its.node)}`,

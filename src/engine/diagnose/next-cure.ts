@@ -3,21 +3,34 @@ import { type Diagnostic, hasTrait } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { NodeName } from '../../model/node.ts';
 import { isPlacement, placementSubject, subjectNames, subjectNodes } from '../../model/subject.ts';
-import { commandKey } from '../../model/text/command.ts';
-import { commandsIn } from '../../model/text/prose.ts';
+import { aside, commandKey, meshwright } from '../../model/text/command.ts';
+import { commandsIn, prose } from '../../model/text/prose.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
-import type { PlacementSurvey } from '../../rack/placement/check/placement-survey.ts';
+import type { ClientCounts, PlacementSurvey } from '../../rack/placement/check/placement-survey.ts';
+import { longestQuietMs } from '../../rack/placement/mesh/read-mesh.ts';
+import type { ChangedPlacement } from '../../rack/placement/state/recorded-settings.ts';
 import type { Trouble } from './troubles.ts';
 
 /** The cures of `recover`, smallest first. */
-export const rungs = ['wait', 'continue', 'network', 'measure', 'start', 'restart', 'reboot'] as const;
+export const rungs = [
+  'wait',
+  'continue',
+  'gateway',
+  'network',
+  'measure',
+  'start',
+  'stop',
+  'restart',
+  'reboot',
+  'power-cycle',
+] as const;
 
 export type Rung = (typeof rungs)[number];
 
 /** One cure, with the finding that asks for it. */
 export interface Cure {
   readonly rung: Rung;
-  /** The placements to start or restart, or the Macs of the other rungs. */
+  /** Placements; for a network, a reboot, a measurement and a Mac to wait for, Macs. */
   readonly names: readonly string[];
   readonly finding: Diagnostic;
 }
@@ -34,11 +47,17 @@ export interface SeenTroubles {
   /** In repair order. */
   readonly troubles: readonly Trouble[];
   readonly placements: readonly PlacementSurvey[];
+  readonly clients: readonly ClientCounts[];
+  /** What differs between the file and the last starts. */
+  readonly changed: readonly ChangedPlacement[];
   readonly observation: FleetObservation;
+  /** The Macs whose power may be cut: those with an outlet in the file. */
+  readonly outlets?: readonly string[];
 }
 
 /** True if it returned a token, whatever else differs from the file. */
-const answers = ({ state }: PlacementSurvey): boolean => state === 'serving' || state === 'changed';
+const answers = ({ state, silent }: PlacementSurvey): boolean =>
+  state === 'serving' || (state === 'changed' && silent !== true);
 
 /** The placements among these that should serve, but do not. */
 export const silentPlacements = (
@@ -47,24 +66,96 @@ export const silentPlacements = (
 ): readonly PlacementSurvey[] =>
   placements.filter((one) => names.includes(one.name) && one.wanted === 'serving' && !answers(one));
 
+/** The problems of gateways that keep clients out although their placement serves. */
+const closedGateways = ({ troubles }: SeenTroubles, names: readonly string[]): readonly Diagnostic[] =>
+  troubles
+    .map(({ finding }) => finding)
+    .filter((one) => hasTrait(one, 'closed-gateway') && names.some((name) => isPlacement(one.subject, name)));
+
 /**
  * The smallest cure that `doctor` names for these placements and that was not tried yet. `doctor` leaves out what a fact
  * excludes: a start on leaked memory, or a restart after a start that failed in this boot session.
  */
 export function nextCure(seen: SeenTroubles, names: readonly string[], tried: readonly Cure[] = []): NextCure {
   const silent = silentPlacements(seen, names);
-  if (silent.length === 0) return { kind: 'serving' };
-  const members = [...new Set(silent.flatMap(({ nodes }) => nodes))];
+  const closed = closedGateways(seen, names);
+  if (silent.length + closed.length === 0) return { kind: 'serving' };
   const about = seen.troubles.filter((one) => concerns(one, silent));
-  const lost = members.flatMap((node) => seen.observation.failures[node] ?? []);
-  // While a Mac is away, its part of every state is unknown, so nothing is started or restarted.
-  const suspended = silent.filter((one) => one.suspended !== undefined).map(({ name }) => name);
-  const cures = lost.length > 0 ? waitsFor(lost) : about.flatMap((one) => curesIn(one, { members, suspended }));
+  const newer = seen.changed.filter(({ name, isKnown }) => !isKnown && silent.some((one) => one.name === name));
+  const isNewer = ({ rung, names: of }: Cure): boolean =>
+    newer.length > 0 && (rung === 'reboot' || newer.some(({ name }) => startsOf({ rung, names: of }).includes(name)));
+  const cures = [
+    ...closed.map(openingCure),
+    ...curesFor(seen, silent, { about, tried }).filter((one) => !isNewer(one)),
+  ];
   const cure = cures.find((one) => !tried.some((before) => isSame(before, one)));
   if (cure !== undefined) return { kind: 'cure', cure };
   const found = about.filter(({ stage }) => stage !== 'reported').map(({ finding }) => finding);
-  return { kind: 'person', findings: found.length > 0 ? found : silent.map(unexplained) };
+  const reasons = found.length > 0 ? found : silent.map(unexplained);
+  return { kind: 'person', findings: [...closed, ...newer.map(newerFinding), ...reasons] };
 }
+
+/** The placements that a cure starts with the file's settings. */
+const startsOf = ({ rung, names }: Pick<Cure, 'rung' | 'names'>): readonly string[] =>
+  rung === 'start' || rung === 'restart' ? names : [];
+
+const newerFinding = ({ name, words }: ChangedPlacement): Diagnostic =>
+  diagnose('recover/settings-changed', {
+    subject: placementSubject(name),
+    detail: `Not known exactly: the settings of its last start. They differ from the file: ${escapeText(words)}.`,
+    hint: prose`To start it with the file's settings: ${meshwright('apply')}. To bring it back as it was, restore the older settings in the file, then: ${aside(meshwright('recover', name))}`,
+  });
+
+const openingCure = (finding: Diagnostic): Cure => ({
+  ...{ rung: 'gateway', finding },
+  names: finding.subject?.kind === 'placement' ? [finding.subject.name] : [],
+});
+
+function curesFor(
+  seen: SeenTroubles,
+  silent: readonly PlacementSurvey[],
+  { about, tried }: { readonly about: readonly Trouble[]; readonly tried: readonly Cure[] },
+): readonly Cure[] {
+  const lost = silent.flatMap(({ nodes }) => nodes).flatMap((node) => seen.observation.failures[node] ?? []);
+  // While a Mac is away, its part of every state is unknown, so nothing is started or restarted.
+  if (lost.length > 0) return [...waitsFor(lost), ...powerCycles(waitsFor(lost), seen, tried)];
+  const waits = silent
+    .filter((one) => mayBeBusy(one, seen))
+    .map((one): Cure => ({ rung: 'wait', names: [one.name], finding: findingOf(one, about) }))
+    .filter((one) => !tried.some((before) => isSame(before, one)));
+  if (waits.length > 0) return waits;
+  // Unknown is never no: what could not be read on a Mac that answers is looked at by a person.
+  const known = silent.filter(({ state }) => state !== 'unknown');
+  const members = [...new Set(known.flatMap(({ nodes }) => nodes))];
+  const suspended = known.filter((one) => one.suspended !== undefined).map(({ name }) => name);
+  const own = about.filter((one) => concerns(one, known));
+  return [...own.flatMap((one) => curesIn(one, { members, suspended })), ...own.flatMap((one) => stopsFor(one, known))];
+}
+
+/** True if clients of a placement may still get their answers: a long prompt looks like a hang. */
+export function mayBeBusy(
+  { name, suspended, state }: PlacementSurvey,
+  { clients }: Pick<SeenTroubles, 'clients'>,
+): boolean {
+  const status = clients.find(({ placement }) => placement === name)?.status;
+  if (status?.kind !== 'known' || suspended !== undefined || (state !== 'hung' && state !== 'unknown')) return false;
+  const { running, waiting, quietMs = 0 } = status.value;
+  return running + waiting > 0 && quietMs < longestQuietMs;
+}
+
+const findingOf = (survey: PlacementSurvey, about: readonly Trouble[]): Diagnostic =>
+  about.find(({ finding }) => isPlacement(finding.subject, survey.name))?.finding ?? unexplained(survey);
+
+/**
+ * Placements to stop before a person touches a cable: both ranks of a cable that is pulled while they use it crash.
+ * @see mlx issue 4192
+ */
+const stopsFor = ({ finding, stage, restarts = [] }: Trouble, silent: readonly PlacementSurvey[]): readonly Cure[] =>
+  stage !== 'cables'
+    ? []
+    : restarts
+        .filter((name) => silent.some((one) => one.name === name))
+        .map((name): Cure => ({ rung: 'stop', names: [name], finding }));
 
 const unexplained = ({ name, state, evidence }: PlacementSurvey): Diagnostic =>
   diagnose('recover/no-cure', { subject: placementSubject(name), detail: `It is ${state}: ${escapeText(evidence)}` });
@@ -77,6 +168,15 @@ function waitsFor(lost: readonly Diagnostic[]): readonly Cure[] {
   const [finding] = lost;
   if (finding === undefined || !lost.every((one) => hasTrait(one, 'passing'))) return [];
   return [{ rung: 'wait', names: [...new Set(lost.flatMap(({ subject }) => subjectNodes(subject)))], finding }];
+}
+
+/** Cuts the power of Macs that did not come back; once, because after a failure the outlets may be wrong. */
+function powerCycles(waits: readonly Cure[], { outlets = [] }: SeenTroubles, tried: readonly Cure[]): readonly Cure[] {
+  if (tried.some(({ rung }) => rung === 'power-cycle')) return [];
+  return waits.flatMap((one): readonly Cure[] => {
+    const names = one.names.filter((name) => outlets.includes(name));
+    return names.length === 0 ? [] : [{ ...one, rung: 'power-cycle', names }];
+  });
 }
 
 /** True if the problem is one of these placements, blocks one, or is on its Macs. */

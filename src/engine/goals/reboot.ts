@@ -1,11 +1,13 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { DesiredNode, UnlockReadiness } from '../../model/desired.ts';
 import { mapKnown } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
+import { secretSourceText } from '../../model/secret.ts';
 import { type Step, stepId } from '../../model/step.ts';
 import { addressed, nodeSubject } from '../../model/subject.ts';
-import { meshwright } from '../../model/text/command.ts';
-import { prose } from '../../model/text/prose.ts';
+import { aside, meshwright } from '../../model/text/command.ts';
+import { type Prose, prose } from '../../model/text/prose.ts';
 import { bootSessionFact } from '../../rack/boot/fact.ts';
 import { read, readValue } from '../../rack/fact.ts';
 import { filevaultFact } from '../../rack/filevault/fact.ts';
@@ -60,7 +62,10 @@ const unknownSession = ({ desired: { name: node } }: ObservedTarget): Blocker =>
     action: prose`Find out why the boot session of ${node} is unknown: ${meshwright('facts', node)}`,
   });
 
-function restartStep(goal: Restart, { desired: { name: node }, facts }: ObservedTarget): Step {
+function restartStep(goal: Restart, target: ObservedTarget, view: View): Step {
+  const { name: node } = target.desired;
+  const { facts } = target;
+  const staysLocked = lockOf(goal, target) !== undefined && readinessOf(target, view) !== 'ready';
   return {
     id: stepId(`${node}/${goal.kind}`),
     node,
@@ -71,7 +76,7 @@ function restartStep(goal: Restart, { desired: { name: node }, facts }: Observed
       to: goal.kind === 'reboot' ? 'up' : 'off',
       from: mapKnown(read(facts, bootSessionFact), ({ uuid }) => uuid),
     },
-    effect: { kind: goal.kind },
+    effect: { kind: staysLocked ? 'locked-reboot' : goal.kind },
     changes: [propertyKey({ node, ...own })],
     needs: [],
     peers: [],
@@ -80,13 +85,39 @@ function restartStep(goal: Restart, { desired: { name: node }, facts }: Observed
   };
 }
 
-/** Only for Macs with FileVault known to be on; most other Macs come back without help. */
-const endsAtFileVault = ({ desired: { name: node } }: ObservedTarget): Diagnostic =>
-  diagnose('reboot/ends-at-filevault', {
-    subject: nodeSubject(node),
-    detail: 'FileVault is on, so the Mac waits for its password after the restart.',
-    hint: prose`Have the password ready. After the restart: ${meshwright('unlock', node)}`,
+/** Why a Mac waits for its password after this restart; if FileVault is unknown, the Mac probably does not. */
+function lockOf(goal: Restart, { facts }: ObservedTarget): string | undefined {
+  const seen = readValue(facts, filevaultFact);
+  if (goal.kind !== 'reboot' || seen === undefined || seen === 'off') return undefined;
+  return seen === 'on' ? 'FileVault is on' : 'FileVault is being switched on or off';
+}
+
+const readinessOf = ({ desired: { name } }: ObservedTarget, { desired: { unlocks = {} } }: View): UnlockReadiness =>
+  unlocks[name] ?? 'no-password';
+
+const unlockHints: Readonly<Record<Exclude<UnlockReadiness, 'ready'>, (node: string, source: string) => Prose>> = {
+  'no-source': () =>
+    'So that meshwright can unlock it, add the source of its password to the file: ssh: { password: { env: MESH_PASSWORD } }.',
+  'no-password': (_, source) => prose`Find out why there is no password from ${source}: ${meshwright('secrets')}.`,
+  'no-key': (node) =>
+    prose`The key that it shows at FileVault is not pinned yet. The first ${aside(meshwright('unlock', node))} pins it.`,
+  'this-computer': () => 'This computer cannot unlock itself: run the command from another one.',
+  refused: (_, source) => `It refused the last password. Correct ${source}.`,
+};
+
+function endsAtFileVault({ name: node, password }: DesiredNode, lock: string, readiness: UnlockReadiness): Diagnostic {
+  const source = password === undefined ? 'its source' : secretSourceText(password);
+  const about = { subject: nodeSubject(node) };
+  if (readiness === 'ready') {
+    const detail = `${lock}. After the restart, meshwright unlocks the Mac with the password from ${source}.`;
+    return diagnose('reboot/ends-at-filevault', { ...about, severity: 'notice', detail, hint: 'Nothing to do.' });
+  }
+  return diagnose('reboot/ends-at-filevault', {
+    ...about,
+    detail: `${lock}, and this run cannot unlock the Mac, so it stays locked after the restart.`,
+    hint: prose`${unlockHints[readiness](node, source)} Or unlock it after the restart: ${meshwright('unlock', node)}`,
   });
+}
 
 /** Restarts or switches off each Mac at most once in its observed boot session. */
 const restarts = (goal: Restart): Resource => ({
@@ -96,18 +127,17 @@ const restarts = (goal: Restart): Resource => ({
   steps: (changes, view) => ({
     steps: targetsOf(goal, view)
       .filter(({ desired: { name: node } }) => changes.some(({ id }) => id === propertyKey({ node, ...own })))
-      .map((target) => restartStep(goal, target)),
+      .map((target) => restartStep(goal, target, view)),
   }),
   blockers: (view) =>
     targetsOf(goal, view)
       .filter(({ facts }) => read(facts, bootSessionFact).kind === 'unknown')
       .map(unknownSession),
   notices: (view) =>
-    goal.kind === 'reboot'
-      ? targetsOf(goal, view)
-          .filter(({ facts }) => readValue(facts, filevaultFact) === 'on')
-          .map(endsAtFileVault)
-      : [],
+    targetsOf(goal, view).flatMap((target) => {
+      const lock = lockOf(goal, target);
+      return lock === undefined ? [] : endsAtFileVault(target.desired, lock, readinessOf(target, view));
+    }),
 });
 
 /** All placements on these Macs, with their other nodes, and the restart itself. */

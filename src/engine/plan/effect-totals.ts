@@ -3,7 +3,7 @@ import type { Effect, Step } from '../../model/step.ts';
 import type { EffectTotal } from './plan.ts';
 
 /** In order of severity. */
-const kinds = ['start', 'network', 'rdma-start', 'interrupt', 'reboot', 'shutdown', 'delete'] as const;
+const kinds = ['start', 'network', 'rdma-start', 'interrupt', 'reboot', 'locked-reboot', 'shutdown', 'delete'] as const;
 
 const sortedOnce = <T extends string>(texts: readonly T[]): readonly T[] => [...new Set(texts)].toSorted(compareText);
 

@@ -51,7 +51,7 @@ export interface PlanRequest {
 function configHash(desired: DesiredFleet): Digest {
   const nodes = desired.nodes.map(({ identity: _seen, ...node }) => node);
   const models = desired.models.map(({ shape: _, shapeUnknown: __, ...model }) => model);
-  const { mayPassBudget: _typed, nativeProgram: _compiled, versions: _names, ...file } = desired;
+  const { mayPassBudget: _typed, unlocks: _able, nativeProgram: _compiled, versions: _names, ...file } = desired;
   const value: Json = JSON.parse(JSON.stringify({ ...file, nodes, models }));
   return digestOf(value);
 }

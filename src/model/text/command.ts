@@ -26,7 +26,7 @@ const verbTraits = {
   ...verbs({ reachesNodes: true }, 'recover, rollback, run, secrets, shutdown, uninstall'),
   ...verbs(
     { reachesNodes: true, kind: 'reads' },
-    'bench, cables, doctor, drift, facts, history, logs, models list, models verify, plan, status',
+    'bench, bundle, cables, doctor, drift, facts, history, logs, models list, models verify, plan, status, wait',
   ),
   ...verbs({ reachesNodes: true, kind: 'asks' }, 'enroll, replace, unlock'),
   ...verbs({ reachesNodes: true, takesNames: true }, 'forget, reboot, release, restart, start, stop'),

@@ -10,6 +10,10 @@ export function bytesText(bytes: number): string {
 /** Formats tokens as in the file: `128k` for 131072. */
 export const tokensText = (tokens: number): string => (tokens % 1_024 === 0 ? `${tokens / 1_024}k` : String(tokens));
 
+/** The reverse of {@link tokensText}; NaN for other texts. */
+export const tokensIn = (text: string): number =>
+  text.endsWith('k') ? Number(text.slice(0, -1)) * 1_024 : Number(text);
+
 const dayMs = 86_400_000;
 
 /**

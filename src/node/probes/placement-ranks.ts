@@ -56,7 +56,7 @@ const logEndBytes = 16_384;
  * Pattern for messages about failed RDMA devices, queue pairs and peers: jaccl prints the errno, llama.cpp the
  * operation, perl and Python the message.
  */
-const verbsWords = '[Ee]rrno|error: 65|No route to host|[Pp]rotection domain|[Qq]ueue pair|RTR';
+const complaintWords = 'rrno|error: 65|No route to host|t reach|rotection domain|ueue pair|RTR';
 
 /**
  * Pattern for lines with the GPU's memory limit at the beginning of a log, from llama.cpp's Metal backend and from the
@@ -99,7 +99,7 @@ const lastStart = `[ -e "$j/start" ] || return 0
 BEGIN { p = ENVIRON["P"] }
 $0 == "${leftOut}" { x = ""; next }
 g == "" && /${gpuWords}/ { g = $0 }
-/${verbsWords}/ { x = $0 }
+/${complaintWords}/ { x = $0 }
 p != "" && $0 ~ p { if (n < ${saidFirst}) a[n + 0] = $0; else k[n % ${saidLast}] = $0; n++ }
 END {
   if (g != "") printf "|gpu=%s\\n", c(g)

@@ -223,7 +223,9 @@ function startOf(one: PlacementCase, work: MeshWork, digest: Digest, view: View)
 }
 
 function closingSteps(one: PlacementCase, reason: string, needs: readonly Step[], view: View): readonly Step[] {
-  const terms = { reason, isAnswering: isAnswering(one, view), needs };
+  // No request finishes while a signal suspends a rank, so none is waited for.
+  const isSuspended = one.mesh.ranks.some(({ seen }) => seenValue(seen)?.suspended !== undefined);
+  const terms = { reason, isAnswering: !isSuspended && isAnswering(one, view), needs };
   return gatewaysToClose(one, view).flatMap((gateway) => closeGateway(workOf(one), gateway, terms));
 }
 

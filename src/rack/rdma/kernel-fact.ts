@@ -49,6 +49,14 @@ export function kernelObjects(
 
 const isHolder = ({ state, devices }: RdmaProcess): boolean => state !== 'gone' && devices.length > 0;
 
+/** Processes that no signal stops: each waits in the driver with an inactive object, or is a verbs tool. */
+export const stuckProcesses = ({ devices, processes }: RdmaHolders): readonly RdmaProcess[] =>
+  processes.filter((process) => {
+    const own = devices.filter(({ device }) => process.devices.includes(device));
+    const isWaiting = own.some(({ objects }) => objects.some(({ isActive }) => !isActive));
+    return process.state === 'uninterruptible' && (process.isVerbsTool || isWaiting);
+  });
+
 /** Inactive objects do not count: they outlived their owner, or their owner hangs in them and never frees them. */
 function heldBy({ devices, processes }: RdmaHolders): FactsRdmaObjects {
   const open = new Set(processes.filter(isHolder).flatMap((process) => process.devices));
@@ -269,6 +277,7 @@ function processesOf(
         pid,
         program,
         ...(isThere ? { group: row.group } : {}),
+        ...(isThere && row.stat.startsWith('R') ? { isOnCpu: true as const } : {}),
         state: !isThere ? 'gone' : row.stat.startsWith('U') ? 'uninterruptible' : 'runs',
         isVerbsTool: tools.includes(pid),
         devices: devices.filter(isHolder).map(({ device }) => device),

@@ -2,7 +2,7 @@ import { layoutsOf } from '../../desired/layouts.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
 import { rankPlacement } from '../../model/facts/daemons.ts';
-import type { RdmaHolders, RdmaProcess } from '../../model/facts/rdma.ts';
+import type { RdmaProcess } from '../../model/facts/rdma.ts';
 import { seenValue } from '../../model/known.ts';
 import { blank, its, meshwright, withTail } from '../../model/text/command.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
@@ -10,7 +10,7 @@ import { defineNodeRule, type Finding, type RuleCodes } from '../define-rule.ts'
 import { type Examination, type ExaminedNode, rdmaSeverity } from '../examination.ts';
 import { readValue } from '../fact.ts';
 import { servicesFact } from '../records/services-fact.ts';
-import { kernelObjects, rdmaHoldersFact, rdmaObjectsFact, rdmaObjectWords } from './kernel-fact.ts';
+import { kernelObjects, rdmaHoldersFact, rdmaObjectsFact, rdmaObjectWords, stuckProcesses } from './kernel-fact.ts';
 
 const codes = {
   'rdma/held': {
@@ -94,13 +94,6 @@ function leftFinding(node: ExaminedNode): readonly Found[] {
   return [{ code: 'rdma/left-in-kernel', detail, hint: rebootHint(node, 'frees them') }];
 }
 
-/** True if no signal stops a process: it waits in the driver with an inactive object, or is a verbs tool. */
-function isStuck(process: RdmaProcess, { devices }: RdmaHolders): boolean {
-  const own = devices.filter(({ device }) => process.devices.includes(device));
-  const isWaiting = own.some(({ objects }) => objects.some(({ isActive }) => !isActive));
-  return process.state === 'uninterruptible' && (process.isVerbsTool || isWaiting);
-}
-
 /** A verbs tool that has just started belongs to another observation. */
 const isPassing = ({ program, isVerbsTool }: RdmaProcess): boolean => program.startsWith('ibv_') && !isVerbsTool;
 
@@ -112,7 +105,7 @@ export const rdmaKernelRule = defineNodeRule(codes, (node, examination) => {
   const holders = readValue(node.facts, rdmaHoldersFact);
   if (holders === undefined) return [];
   const living = holders.processes.filter(({ state }) => state !== 'gone');
-  const stuck = living.filter((process) => isStuck(process, holders));
+  const stuck = stuckProcesses(holders);
   const others = living.filter((process) => !stuck.includes(process) && !isPassing(process));
   return [
     ...(stuck.length === 0 ? leftFinding(node) : [stuckFinding(examination, node, stuck)]),

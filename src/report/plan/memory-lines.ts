@@ -1,4 +1,4 @@
-import { columnsOf } from '../../diagnostics/cells.ts';
+import { columnsOf, firmSpace } from '../../diagnostics/cells.ts';
 import type { MemoryBudget, NodeFit } from '../../model/fit.ts';
 import { alike, groupBy } from '../../model/lists.ts';
 import { everyNodeText } from '../../model/node.ts';
@@ -30,7 +30,7 @@ function lineText({ shares, unknown, needBytes, budget }: NodeFit, isSourceShown
   const sum = shares.length > 1 ? ` = ${bytesText(needBytes)}` : '';
   if (budget === undefined) return `${parts.join(' + ')}${sum} of unknown GPU memory`;
   const source = isSourceShown ? `; ${budgetWords[budget.kind]}` : '';
-  const share = `${Math.round((100 * needBytes) / budget.bytes)} %${source}`;
+  const share = `${Math.round((100 * needBytes) / budget.bytes)}${firmSpace}%${source}`;
   const of = shares.length === 0 ? '' : ` (${share})`;
   return `${parts.join(' + ')}${sum} of ${bytesText(budget.bytes)}${of}`;
 }

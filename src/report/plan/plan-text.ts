@@ -188,6 +188,7 @@ const texts: Readonly<Record<Shown, (total: EffectTotal) => string>> = {
   interrupt: ({ placements, seconds }) =>
     `interrupts ${placements.join(', ')}${seconds === undefined || seconds <= 0 ? '' : ` for up to ${durationText(seconds * 1_000)}`}`,
   reboot: ({ nodes }) => `restarts ${nodesText(nodes)}`,
+  'locked-reboot': ({ nodes }) => `leaves ${nodesText(nodes)} locked at FileVault after a restart`,
   shutdown: ({ nodes }) => `switches off ${nodesText(nodes)}`,
   delete: ({ nodes, bytes }) => `deletes ${diskText(bytes ?? 0)} of models on ${nodesText(nodes)}`,
 };
@@ -200,7 +201,9 @@ const denials: readonly (readonly [Shown, string])[] = [
   ['delete', 'deleted'],
 ];
 
-const isDenied = (kind: EffectKind): boolean => denials.some(([denied]) => denied === kind);
+const isDenied = (kind: EffectKind): boolean => denials.some(([denied]) => denied === withoutLock(kind));
+
+const withoutLock = (kind: EffectKind): EffectKind => (kind === 'locked-reboot' ? 'reboot' : kind);
 
 /** A plan's effects, one phrase each: `interrupts kimi for up to 95 s`. */
 export const effectTexts = ({ effects, ...plan }: Pick<Plan, 'effects' | 'changes' | 'steps'>): readonly string[] =>
@@ -231,7 +234,9 @@ function startTexts(total: EffectTotal, { changes, steps }: Pick<Plan, 'changes'
 
 /** `Nothing is interrupted, rebooted, switched off or deleted.`, except for effects that the plan has. */
 export function denialText(effects: readonly EffectTotal[]): string {
-  const words = denials.filter(([kind]) => !effects.some((total) => total.kind === kind)).map(([, word]) => word);
+  const words = denials
+    .filter(([kind]) => !effects.some((total) => withoutLock(total.kind) === kind))
+    .map(([, word]) => word);
   return words.length === 0 ? '' : `Nothing is ${listText(words, 'or')}.`;
 }
 

@@ -2,6 +2,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { diagnosticJson, documentHead } from '../../diagnostics/json.ts';
 import { proseText, type Reader, reasonWords } from '../../diagnostics/prose-text.ts';
+import type { Recoveries } from '../../engine/diagnose/past-cures.ts';
 import { type NodeSurvey, surveyFleet } from '../../engine/diagnose/survey.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type {
@@ -69,6 +70,13 @@ function clientCountsText(status: ClientCounts['status']): string {
 export const clientLines = (all: readonly ClientCounts[], { columns }: Page): readonly string[] =>
   all.flatMap(({ placement, status }) => hang(`  clients of ${placement}: `, clientCountsText(status), columns));
 
+const recoveriesJson = ({ times, last: { atMs, cure } }: Recoveries): StatusPlacement['recovered'] => ({
+  times,
+  last: isoText(Math.floor(atMs / 1_000)),
+  rung: cure.rung,
+  names: cure.names,
+});
+
 export interface StatusInput {
   readonly desired: DesiredFleet;
   readonly observation: FleetObservation;
@@ -76,6 +84,8 @@ export interface StatusInput {
   readonly findings: readonly Diagnostic[];
   readonly placements: readonly PlacementSurvey[];
   readonly clients?: readonly ClientCounts[];
+  /** How often placements were brought back lately. */
+  readonly recoveries?: readonly Recoveries[];
   /** RDMA launch budgets, if any placement can be launched. */
   readonly budgets?: readonly NodeBudget[];
   readonly isSimulated: boolean;
@@ -111,7 +121,12 @@ export function statusJson(input: StatusInput): StatusDocument {
     placements: Object.fromEntries(
       placements.map(({ name, failure, ...rest }) => {
         const own = clients?.find(({ placement }) => placement === name);
-        const more = { failure: failure && failureJson(failure, input), clients: own && clientCountsJson(own) };
+        const recovered = input.recoveries?.find(({ placement }) => placement === name);
+        const more = {
+          failure: failure && failureJson(failure, input),
+          clients: own && clientCountsJson(own),
+          recovered: recovered && recoveriesJson(recovered),
+        };
         return [name, { ...rest, ...given(more) }];
       }),
     ),

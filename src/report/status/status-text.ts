@@ -31,6 +31,7 @@ import {
   type Tone,
 } from '../page.ts';
 import { budgetLines } from '../plan/memory-lines.ts';
+import { pastText } from '../recover-text.ts';
 import { clientLines, type StatusInput } from './status-json.ts';
 
 /** The counts in the file: `4 nodes`, `6 links`, `1 placement`; no placements if there are none. */
@@ -94,6 +95,7 @@ export function statusText(input: StatusInput, page: Page): string {
     [
       ...placementLines(input.placements, page),
       ...clientLines(input.clients ?? [], page),
+      ...(input.recoveries ?? []).flatMap((one) => hang(margin, pastText(one), page.columns)),
       ...budgetLines(input.budgets ?? [], page),
     ],
     [...nodeTable(survey.nodes, page), ...legendLines(survey.nodes, page)],
@@ -163,7 +165,7 @@ const tones: Readonly<Record<MeshState, Tone>> = {
 };
 
 /** A state that matches the file is never a warning. */
-const toneOf = ({ state, standing }: PlacementSurvey): Tone =>
+export const toneOf = ({ state, standing }: PlacementSurvey): Tone =>
   standing === 'met' && state !== 'serving' ? 'dim' : tones[state];
 
 function transportCell(one: PlacementSurvey): string {
@@ -330,17 +332,23 @@ function tabledNodes(nodes: readonly NodeSurvey[], grid: Grid): readonly string[
 /** A few lines per node, for a page that is too narrow for a table. */
 function stackedNodes(nodes: readonly NodeSurvey[], numbers: readonly number[], page: Page): readonly string[] {
   const room = page.columns - indent.length;
-  return nodes.flatMap((node) => {
+  const width = Math.max(0, ...nodes.map(({ name }) => name.length));
+  const isBeside = numbers.length > 0 && margin.length + width + gap.length + numbers.join(' ').length <= page.columns;
+  const heads = isBeside ? [`${margin}${' '.repeat(width)}${gap}${numbers.join(' ')}`] : [];
+  const lines = nodes.flatMap((node) => {
     const [, ...cells] = nodeWords(node).map(({ text }, index) =>
       titles[index] === 'memory' ? text : `${titles[index]} ${text}`,
     );
     const texts = node.isReached ? flow(cells, gap, room) : fitLines(reasonText(node), room);
-    const marks = numbers.length === 0 ? [] : [numbers.join(' '), marksText(node, numbers, page)];
+    const signs = numbers.length === 0 ? [] : [numbers.join(' '), marksText(node, numbers, page)];
+    const names = fitLines(node.name, page.columns - margin.length).map((line) => page.paint('strong', line));
+    const beside = `${margin}${page.paint('strong', node.name)}${' '.repeat(width - node.name.length)}${gap}${signs[1]}`;
     return [
-      ...fitLines(node.name, page.columns - margin.length).map((line) => `${margin}${page.paint('strong', line)}`),
-      ...[...texts, ...marks].map((line) => `${indent}${line}`.trimEnd()),
+      ...(isBeside ? [beside.trimEnd()] : names.map((line) => `${margin}${line}`)),
+      ...[...texts, ...(isBeside ? [] : signs)].map((line) => `${indent}${line}`.trimEnd()),
     ];
   });
+  return [...heads, ...lines];
 }
 
 /** Explains the signs that occur, such as `= as declared`, always in the same order. */

@@ -34,7 +34,8 @@ function header({ path, mode, content }: ArchiveFile): Buffer {
 
 const padding = (length: number): Buffer => Buffer.alloc((block - (length % block)) % block);
 
-const tar = (files: readonly ArchiveFile[]): Buffer =>
+/** An uncompressed archive of these files. */
+export const tar = (files: readonly ArchiveFile[]): Buffer =>
   Buffer.concat([
     ...files.flatMap((file) => [header(file), file.content, padding(file.content.length)]),
     Buffer.alloc(2 * block),

@@ -49,7 +49,8 @@ interface WriteAnswer extends Omit<Written, 'fleet'> {
 /** The host reads the model again after every change. */
 export interface FleetModel {
   readonly name: string;
-  readonly nodes: readonly { readonly name: string; readonly user: string }[];
+  /** `outlet`: where the Mac was plugged in at the start, whatever the cluster file says later. */
+  readonly nodes: readonly { readonly name: string; readonly user: string; readonly outlet?: string }[];
   readonly viewOf: (node: string) => NodeView;
   readonly faults: () => readonly FaultText[];
   /** Sets a fault; `words` are the fault's name and arguments, as entered. */

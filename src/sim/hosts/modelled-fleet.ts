@@ -133,7 +133,11 @@ export function modelledFleet(desired: DesiredFleet, seed: string, saved?: strin
   const named = desired.nodes.map(({ name, host }) => ({ node: name, address: host }));
   return {
     name: desired.name,
-    nodes: desired.nodes.map((node) => ({ name: node.name, user: node.user ?? defaultUser })),
+    nodes: desired.nodes.map(({ name, user = defaultUser, outlet }) => ({
+      name,
+      user,
+      ...given({ outlet: outlet?.name }),
+    })),
     viewOf: createViews(book, named),
     ...faultVerbs(book),
     ...toolVerbs(book),

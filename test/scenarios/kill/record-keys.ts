@@ -26,6 +26,8 @@ export function runKeys(): RunKeys {
         case 'plan':
         case 'end':
         case 'measured':
+        case 'cure':
+        case 'cured':
           return `${plan} ${entry.phase}`;
       }
     },

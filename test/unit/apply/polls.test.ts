@@ -68,7 +68,7 @@ const stepOf = <K extends Act['kind']>(act: Extract<Act, { kind: K }>, deadlineM
   ({ ...aStep('studio-1/step', { deadlineMs }), act }) as StepOf<K>;
 
 describe("a step's polls", () => {
-  it('try to reach a restarting Mac less and less often, then every 15 s', async () => {
+  it('try to reach a restarting Mac less and less often, then every 15 s, too rarely for a penalty of sshd', async () => {
     const times: number[] = [];
     const act = { kind: 'reboot', to: 'up', from: known('B0') } as const;
     const note = () => void times.push(performance.now() / 1_000);
@@ -76,6 +76,12 @@ describe("a step's polls", () => {
       runReboot(stepOf(act, 90_000), contextOf(recorder('', '').session, 99, note)),
     );
     expect([sayValue(result).outcome, times]).toEqual(['failed', [5, 12, 22, 37, 52, 67, 82, 97]]);
+    // A failed login adds 5 s, and from 15 s, sshd refuses connections. @see sshd_config(5): PerSourcePenalties
+    let owed = 0;
+    for (const [index, at] of times.entries()) {
+      owed = 5 + Math.max(0, owed - (at - (times[index - 1] ?? 0)));
+      expect(owed).toBeLessThan(15);
+    }
   });
 
   it('check a gate every second until the gate passes or aborts', async () => {

@@ -19,6 +19,7 @@ describe('a command from another tool', () => {
     ['ssh shell', 'exec'],
     ['destroy remove delete purge', 'uninstall'],
     ['diagnose', 'doctor'],
+    ['sosreport sysdiagnose', 'bundle'],
     ['repair fix heal', 'recover'],
     ['diff preview', 'plan'],
     ['init new create', 'sim example'],
@@ -57,7 +58,8 @@ describe('an option from another tool', () => {
     ['status', '-o -j --output --format --jsn', '--json'],
     ['status', '-n --limit --host --hosts --target -target', '--nodes'],
     ['status', '-?', '--help'],
-    ['status', '--watch -w', 'watch -n 10 meshwright status'],
+    ['doctor', '--watch -w', 'watch -n 10 meshwright doctor'],
+    ['status', '-w', '--watch'],
     ['cables', '-w', '--watch'],
     ['logs', '-n', '--lines'],
   ])('gets a suggestion: %s %s, %s', (verb, options, meant) => {

@@ -129,6 +129,7 @@ describe("a draft's limits", () => {
     const { links: list, avoid } = properties.thunderbolt.properties;
     expect(draftLimits).toEqual({
       nodes: properties.nodes.maxProperties,
+      pdus: properties.pdus.maxProperties,
       links: list.maxItems,
       avoid: avoid.maxItems,
       runtimes: properties.runtimes.maxProperties,

@@ -1,18 +1,48 @@
 import { expect, it } from 'vitest';
+import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { PlacementSurvey } from '../../../src/rack/placement/check/placement-survey.ts';
 import { plainPaint } from '../../../src/report/page.ts';
-import { wrongLines } from '../../../src/report/recover-text.ts';
+import { questionText, wrongLines } from '../../../src/report/recover-text.ts';
 
 const page = { columns: 120, unicode: true, paint: plainPaint, isSimulated: false };
 const chat: PlacementSurvey = {
   ...{ name: 'chat', nodes: [nodeName('studio-1')], transport: 'rdma', wanted: 'serving' },
   ...{ state: 'hung', evidence: 'no token', standing: 'differs' },
 };
-const shown = (one: PlacementSurvey) => wrongLines([one], { kind: 'person', findings: [] }, page);
+const shown = (one: PlacementSurvey) =>
+  wrongLines({ silent: [one], clients: [], changed: [], past: [], next: { kind: 'person', findings: [] } }, page);
 
 it('the screen of recover does not call a placement silent if a Mac is gone', () => {
   expect(shown(chat)).toEqual(['chat does not serve: hung, no token']);
   const gone = { ...chat, state: 'unknown', evidence: 'studio-1: it is away', standing: 'unknown' } as const;
   expect(shown(gone)).toEqual(['It is unknown whether chat serves: studio-1: it is away']);
+});
+
+it('RC6: the screen says before a kill that it may cost a reboot', () => {
+  const restart = {
+    rung: 'restart',
+    names: ['chat'],
+    finding: diagnose('mesh/not-serving', { detail: 'It is hung.' }),
+  } as const;
+  const next = { kind: 'cure', cure: restart } as const;
+  const lines = (one: PlacementSurvey) => wrongLines({ silent: [one], clients: [], changed: [], past: [], next }, page);
+  expect(lines(chat)).toContain('A rank that ignores SIGTERM is killed, which may cost a reboot.');
+  expect(lines({ ...chat, state: 'dead' })).not.toContain(
+    'A rank that ignores SIGTERM is killed, which may cost a reboot.',
+  );
+});
+
+it('the question tells how long the cure took last time, and what a reboot would interrupt besides', () => {
+  const finding = diagnose('mesh/not-serving', { detail: 'It is hung.' });
+  const cure = { rung: 'restart', names: ['chat'], finding } as const;
+  const past = { rung: 'restart', names: ['chat'], placements: ['chat'], isDone: true, ms: 31_000 };
+  const incidents = [{ runId: 'a', startedAtMs: 0, cures: [past], isServing: true }];
+  const other: PlacementSurvey = { ...chat, name: 'qwen', state: 'serving', standing: 'met' };
+  expect(questionText(cure, { members: chat.nodes, placements: [chat, other], incidents })).toBe(
+    'Restart chat (last time: 31 s)? If that does not help, other cures follow, at most a reboot of studio-1, which would also interrupt qwen.',
+  );
+  expect(questionText({ ...cure, rung: 'gateway' }, { members: [], placements: [other], incidents: [] })).toBe(
+    'Open the gateway of chat?',
+  );
 });

@@ -106,6 +106,7 @@ export const meshCodes = {
   },
   'endpoint/closed': {
     severity: 'warning',
+    traits: ['closed-gateway'],
     summary: 'The gateway of a serving placement is closed.',
     cause:
       'Either `drain` closed it, or a start failed before it could open it. The mesh keeps running, but clients on the office network get status 503 with the reason. `ask` and `bench` bypass the gateway.',

@@ -25,7 +25,7 @@ import { orphans, type PlacementCase, placementCases } from '../state/placement-
 import { gidFindings } from './gid-index.ts';
 import { bridgedLinks, checkDiagnostic } from './placement-checks.ts';
 import type { PlacementSurvey, SuspendedRank } from './placement-survey.ts';
-import { hintOf, rdmaSuspicions, startHistory } from './rdma-suspicions.ts';
+import { hintOf, lateWords, rdmaSuspicions, startHistory } from './rdma-suspicions.ts';
 
 /**
  * Findings about the file's placements, each with one action. A placement that could not be checked gets none if one of
@@ -102,7 +102,7 @@ function findingOf(one: PlacementSurvey, view: View): readonly Diagnostic[] {
   if (one.suspended !== undefined) return [suspendedFinding(one, one.suspended)];
   const sure = sureFinding(one, view);
   if (sure !== undefined) return [sure];
-  const detail = `${sentence(wordsOf(one))}${failureWords(one)}`;
+  const detail = prose`${sentence(wordsOf(one))}${failureWords(one)}${lateWords(view, one)}`;
   return [diagnose('mesh/not-serving', { subject, detail, ...given({ hint: hintOf(one, view) }) })];
 }
 

@@ -72,6 +72,8 @@ export interface PlacementSurvey extends Pick<DesiredPlacement, 'name' | 'nodes'
   /** Set if it returned no token in time although clients get answers. */
   readonly proof?: 'traffic';
   readonly suspended?: readonly SuspendedRank[];
+  /** Set if it runs, does not match the file, and returned no token either. */
+  readonly silent?: true;
   /** The first failing rank and what its log means, if known; set only if it does not serve, or uses TCP instead of RDMA. */
   readonly failure?: MeshFailure;
   /**
@@ -139,11 +141,18 @@ function surveyOf(one: PlacementCase, view: View): PlacementSurvey {
       staysOn: mesh.usedTcp === 'again' ? ('tcp' as const) : undefined,
       proof: mesh.seen === 'answers-clients' ? ('traffic' as const) : undefined,
       suspended: suspended.length === 0 ? undefined : suspended,
+      silent: state === 'changed' && isSilent(mesh) ? (true as const) : undefined,
       generation: generation === 0 ? undefined : generation,
       endpoint: state === 'serving' ? { node: leader, port: placement.endpointPort } : undefined,
     }),
     ...saidOf(one, state, view),
   };
+}
+
+/** True if its endpoint returned no token, unless a client's request prevented the question. */
+function isSilent({ ranks }: PlacementCase['mesh']): boolean {
+  const token = seenValue(ranks[0]?.seen)?.record?.token.kind;
+  return token !== 'answered' && token !== 'in-flight';
 }
 
 const runs: readonly MeshState[] = ['serving', 'hung', 'changed', 'partial'];

@@ -6,6 +6,7 @@ import { withCommands } from '../../../diagnostics/prose-text.ts';
 import type { FailureAction, PlacementFinding } from '../../../drivers/contract/driver.ts';
 import type { DesiredPlacement } from '../../../model/desired.ts';
 import type { FactsRdmaStarts } from '../../../model/documents.generated.ts';
+import { given } from '../../../model/given.ts';
 import { seenValue } from '../../../model/known.ts';
 import { groupBy } from '../../../model/lists.ts';
 import { carriedSince, commonMacs, type MeasuredLink } from '../../../model/measured-cable.ts';
@@ -26,6 +27,7 @@ import type { View } from '../../resource.ts';
 import { placementsFact, rdmaStartsFact } from '../observed/fact.ts';
 import { markedAmong } from '../placement-blockers.ts';
 import { gidFindings } from './gid-index.ts';
+import { type LateRank, lateRank } from './late-rank.ts';
 import { queuePairFindings } from './placement-checks.ts';
 import type { PlacementSurvey } from './placement-survey.ts';
 
@@ -145,14 +147,12 @@ function exhaustedFinding(survey: PlacementSurvey, complaints: readonly Complain
   });
 }
 
-/** The links whose addresses an error names; all links if it names none. */
-function namedLinks({ desired }: View, links: readonly Link[], texts: readonly string[]): readonly Link[] {
-  const named = links.filter((link) => {
+/** The links whose addresses an error mentions. */
+const mentionedLinks = ({ desired }: View, links: readonly Link[], texts: readonly string[]): readonly Link[] =>
+  links.filter((link) => {
     const network = desired.thunderbolt.networks[link.index];
     return network !== undefined && texts.some((text) => namesNetwork(text, network.address));
   });
-  return named.length === 0 ? links : named;
-}
 
 /** True if a text names one of the two addresses of a /30. */
 function namesNetwork(text: string, network: string): boolean {
@@ -178,31 +178,52 @@ interface Suspects {
   readonly nodes: readonly NodeName[];
   /** Whether they are measured as dead, can be measured, or need a compiled program first. */
   readonly proof: 'measured' | 'measurable' | 'compilable' | 'none';
+  readonly late?: LateRank;
 }
 
 const macsAt = ({ length }: readonly NodeName[], words: string): string =>
   length === 1 ? 'the Mac at the end of all of them' : words;
 
-/** The links of a placement that were measured as dead; otherwise those that these texts name, or all. */
-function suspectsOf(view: View, survey: PlacementSurvey, texts: readonly string[]): Suspects {
+/** What the survey and the ranks' logs say about a failure. */
+const textsOf = ({ evidence, failure, name }: PlacementSurvey, nodes: readonly ExaminedNode[]): readonly string[] => [
+  evidence,
+  ...(failure?.isUnreached === true ? [failure.line] : []),
+  ...nodes.flatMap((node) => [...rdmaComplaint(node, name), ...nodeComplaint(node, name)]).map(({ text }) => text),
+];
+
+/** The late rank with its cables; otherwise the links that a text mentions, or all links of the placement. */
+function suspectsOf(view: View, survey: PlacementSurvey): Suspects {
   const own = linksOf(view, survey);
   const carried = own.map((link) => carriedNow(view, link));
   const dead = own.filter(
     (_, at) => carried[at] === 'nothing' || (carried[at] === 'tcp' && survey.transport === 'rdma'),
   );
-  if (dead.length > 0) return { links: dead, nodes: commonMacs(dead), proof: 'measured' };
-  const links = namedLinks(view, own, texts);
-  const nodes = [...new Set(links.flatMap(({ ends }) => ends.map(({ node }) => node)))].toSorted();
-  if (links.length === 1 || !carried.includes(undefined)) return { links, nodes, proof: 'none' };
-  return { links, nodes, proof: view.desired.thunderbolt.canMeasure === true ? 'measurable' : 'compilable' };
+  const nodes = membersOf(view, survey);
+  const mentioned = mentionedLinks(view, own, textsOf(survey, nodes));
+  const late = lateRank({ placement: survey.name, nodes, links: own, dead, mentioned });
+  const by = view.desired.thunderbolt.canMeasure === true ? 'measurable' : 'compilable';
+  const proof = carried.includes(undefined) ? by : 'none';
+  if (late?.isWeak === false) {
+    const isMeasured = late.links.some((link) => dead.includes(link));
+    // A measurement can show that only one of the two Macs is the cause.
+    const isOpen = late.links.length === 1 && own.length > 1;
+    return { links: late.links, nodes: late.macs, proof: isMeasured ? 'measured' : isOpen ? proof : 'none', late };
+  }
+  const more = given({ late });
+  if (dead.length > 0) return { links: dead, nodes: commonMacs(dead), proof: 'measured', ...more };
+  const links = mentioned.length > 0 ? mentioned : own;
+  const ends = [...new Set(links.flatMap((link) => link.ends.map(({ node }) => node)))].toSorted();
+  return { links, nodes: ends, proof, ...more };
 }
 
 function deadFinding(view: View, survey: PlacementSurvey, complaints: readonly Complaint[]): Diagnostic {
   const { failure } = survey;
   const unanswered = failure?.isUnreached === true ? [failure] : [];
   const words = [...complaints, ...unanswered.map(({ node, line }) => ({ node, text: line }))];
-  const { links, nodes, proof } = suspectsOf(view, survey, [survey.evidence, ...words.map(({ text }) => text)]);
+  const { links, nodes, proof, late } = suspectsOf(view, survey);
   const [only] = links;
+  // A measurement and a quoted error say the same.
+  const more = late === undefined || proof === 'measured' || (links.length === 1 && words.length > 0) ? '' : late.text;
   const said = joinProse(
     [...groupBy(words, ({ text }) => text)].map(([text, all]) => {
       const macs = all.map(({ node }) => node).filter((node, at, nodes) => nodes.indexOf(node) === at);
@@ -210,13 +231,14 @@ function deadFinding(view: View, survey: PlacementSurvey, complaints: readonly C
     }),
     '',
   );
-  const several = proof === 'measured' ? `${links.length} cables carry` : `one of ${links.length} cables carries`;
+  const areAll = proof === 'measured' || (late?.links ?? []).length > 0;
+  const several = areAll ? `${links.length} cables carry` : `one of ${links.length} cables carries`;
   const what = links.length === 1 ? 'this cable carries' : several;
   const why = prose`${survey.name} is ${survey.state.replace('-', ' ')} (${survey.evidence})${said}`;
   const isOverTcp = survey.transport === 'tcp';
   return diagnose(isOverTcp ? 'address/suspected-no-answer' : 'rdma/suspected-idle-dead', {
     subject: links.length === 1 && only !== undefined ? linkSubject(only.ends) : nodesSubject(nodes),
-    detail: prose`${proof === 'measured' ? 'Measured' : 'Suspected'}: ${what} no traffic, although ${isOverTcp ? tcpCauseWords : causeWords}. ${mapWords(why, escapeText)}.`,
+    detail: prose`${proof === 'measured' ? 'Measured' : 'Suspected'}: ${what} no traffic, although ${isOverTcp ? tcpCauseWords : causeWords}. ${mapWords(why, escapeText)}.${more}`,
     hint: ladderHint(view, survey, {
       nodes,
       proof,
@@ -252,17 +274,23 @@ function suspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnostic[
   const links = linksOf(view, survey);
   if (!hasFailed(survey) || links.length === 0 || !links.every((link) => isFine(examination, link))) return [];
   if (certain(gidFindings, survey, view).length > 0) return [];
-  const own = examination.nodes.filter(({ name }) => survey.nodes.includes(name));
-  const complaints = own.flatMap((node) =>
-    complaintsIn(readValue(node.facts, rdmaStartsFact)?.last, node, survey.name),
-  );
+  const complaints = membersOf(view, survey).flatMap((node) => rdmaComplaint(node, survey.name));
   const spent = complaints.filter(({ text }) => exhausted.test(text));
   if (spent.length > 0) return [exhaustedFinding(survey, spent, view)];
   const unrouted = complaints.filter(({ text }) => noRoute.test(text));
   if (unrouted.length > 0) return [localNetworkFinding(survey, unrouted, causeWords)];
   const hasSymptom =
     survey.state === 'hung' || complaints.length > 0 || wasSilent(view, survey) || wasUnreached(view, survey);
-  return hasSymptom ? [deadFinding(view, survey, complaints)] : [];
+  return hasSymptom && !isOfMac(suspectsOf(view, survey)) ? [deadFinding(view, survey, complaints)] : [];
+}
+
+/** True if something on one or two Macs explains the failure, so that no cable is suspected. */
+const isOfMac = ({ late }: Suspects): boolean => late?.isWeak === false && late.links.length === 0;
+
+/** The sentence about a Mac that holds up its placement. The finding about a cable names its Macs itself. */
+export function lateWords(view: View, survey: PlacementSurvey): Prose {
+  const { late } = hasFailed(survey) && survey.state !== 'partial' ? suspectsOf(view, survey) : {};
+  return late?.links.length === 0 ? late.text : '';
 }
 
 /** True if a receptacle's interface has an address that is not self-assigned. */
@@ -271,6 +299,12 @@ function hasAddress({ facts }: ExaminedNode, { receptacle }: LinkEnd): boolean {
   const own = readValue(facts, interfacesFact)?.find(({ name }) => name === device);
   return own?.ipv4.some(({ address }) => !address.startsWith('169.254.')) === true;
 }
+
+const rdmaComplaint = (node: ExaminedNode, placement: string): readonly Complaint[] =>
+  complaintsIn(readValue(node.facts, rdmaStartsFact)?.last, node, placement);
+
+const membersOf = ({ examination }: View, { nodes }: PlacementSurvey): readonly ExaminedNode[] =>
+  examination.nodes.filter(({ name }) => nodes.includes(name));
 
 /** The error that a rank has logged since its last start in this boot session. */
 const nodeComplaint = (node: ExaminedNode, placement: string): readonly Complaint[] =>
@@ -281,12 +315,11 @@ function tcpSuspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnost
   const links = linksOf(view, survey);
   const areAddressed = links.length > 0 && links.every((link) => isWhole(view.examination, link, hasAddress));
   if (!hasFailed(survey) || !areAddressed) return [];
-  const unrouted = view.examination.nodes
-    .filter(({ name }) => survey.nodes.includes(name))
+  const unrouted = membersOf(view, survey)
     .flatMap((node) => nodeComplaint(node, survey.name))
     .filter(({ text }) => noRoute.test(text));
   if (unrouted.length > 0) return [localNetworkFinding(survey, unrouted, tcpCauseWords)];
-  return wasUnreached(view, survey) ? [deadFinding(view, survey, [])] : [];
+  return wasUnreached(view, survey) && !isOfMac(suspectsOf(view, survey)) ? [deadFinding(view, survey, [])] : [];
 }
 
 /**
@@ -374,7 +407,7 @@ const byLadder: readonly FailureAction[] = ['apply', 'restart', 'reboot'];
 /** A placement started with the file's settings needs another start. Else the hint is `apply`, unless one failed. */
 export function hintOf(survey: PlacementSurvey, view: View): Prose | undefined {
   const { name, nodes, state, staysOn, failure } = survey;
-  const own = view.examination.nodes.filter((node) => nodes.includes(node.name));
+  const own = membersOf(view, survey);
   const panicked = survey.transport === 'tcp' && linksOf(view, survey).length > 0 ? own.filter(mayPanicUnderTcp) : [];
   if (panicked.length > 0) {
     const macs = namedList(panicked.map((one) => one.name));
@@ -408,9 +441,8 @@ export function hintOf(survey: PlacementSurvey, view: View): Prose | undefined {
     const cure = failure?.cure ?? 'Its program exited on its own.';
     return prose`${cure} Fix the file or the Mac first: another start would fail the same way. Its log: ${logs}`;
   }
-  const texts = own.flatMap((node) => nodeComplaint(node, name)).map(({ text }) => text);
-  const { links, nodes: ends, proof } = suspectsOf(view, survey, [survey.evidence, ...texts]);
-  const macs = proof === 'measured' || links.length === 1 ? ends : nodes;
+  const { links, nodes: ends, proof, late } = suspectsOf(view, survey);
+  const macs = proof === 'measured' || late?.isWeak === false || links.length === 1 ? ends : nodes;
   return ladderHint(view, survey, {
     nodes: macs,
     proof,

@@ -392,7 +392,7 @@ interface Traffic {
 }
 
 /** The longest silence while a mesh reads a prompt: a model with 671e9 parameters reads a few hundred tokens/s. */
-const longestQuietMs = 600_000;
+export const longestQuietMs = 600_000;
 
 /**
  * The traffic at a mesh's gateways; undefined if there is none or none answered, because then nothing is known about

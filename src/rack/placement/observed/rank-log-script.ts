@@ -1,9 +1,10 @@
 import { exitKeys, lastExitOf, neverExited } from '../../../model/facts/daemons.ts';
 import { given } from '../../../model/given.ts';
 import { accessLines, answerLines, type RequestPattern, requestFilter } from '../../../node/endpoint/request-lines.ts';
-import { below, pathWord, rootLine, shellCommand, tool } from '../../../node/paths/node-paths.ts';
+import { below, pathWord, place, rootLine, shellCommand, tool } from '../../../node/paths/node-paths.ts';
 import { placementFolder, rankLog, rankServiceLabel, startFile } from '../../../node/paths/own-paths.ts';
 import { quote } from '../../../node/quote.ts';
+import { rootScript } from '../../../node/root-script.ts';
 
 /** The progress of a rank's start, as far as it is visible from outside the process. */
 export interface RankProgress {
@@ -107,6 +108,34 @@ const filteredEnd = (pattern: string, lines: number): string =>
   exit
 fi
 `;
+
+/**
+ * Samples the stacks of a hung rank for one second, or gives up after ten. Changes nothing, but runs as root, because
+ * ranks run as another account. Samples the largest process of the group that launchd made for the rank. Exit 66: no
+ * process is left. sample(1): `sample pid duration -file filename`
+ */
+export const rankStackScript = (pid: number, rootPrefix: string): string =>
+  rootScript(
+    rootPrefix,
+    `d=$(${pathWord(tool.mktemp)} -d ${pathWord(below(place.temporary, 'meshwright.XXXXXX'))}) || exit
+trap '${pathWord(tool.rm)} -rf "$d"' EXIT
+p=$(${pathWord(tool.ps)} -ax -o pid= -o pgid= -o rss= | ${pathWord(tool.awk)} -v g=${pid} '$2 == g && $3 >= m { m = $3; p = $1 } END { print p }')
+[ -n "$p" ] || exit 66
+${pathWord(tool.sample)} "$p" 1 -file "$d/stack" >/dev/null 2>"$d/why" &
+q=$! n=0
+while kill -s 0 "$q" 2>/dev/null && [ "$n" -lt 40 ]; do
+  n=$((n + 1))
+  ${pathWord(tool.sleep)} 0.25
+done
+kill -s KILL "$q" 2>/dev/null
+wait "$q" 2>/dev/null
+[ -s "$d/stack" ] || {
+  ${pathWord(tool.head)} -c 400 "$d/why" >&2
+  exit 1
+}
+${pathWord(tool.head)} -c 131072 "$d/stack"
+exit 0`,
+  );
 
 /** The position up to which a log was read: its inode number on the node, and the bytes read so far. */
 export interface LogMark {

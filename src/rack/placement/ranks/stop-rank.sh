@@ -119,6 +119,8 @@ tell() {
   fi
 }
 ask_to_end() {
+  # A suspended process receives these signals only after it continues.
+  for p in $F; do kill -s CONT "$p" 2>/dev/null; done
   if [ "$interrupt" -gt 0 ]; then
     tell INT
     wait_for "$interrupt" && return

@@ -9,7 +9,7 @@
 # rank has sent the digest back to rank 0, the digest becomes the answer, with eight hexadecimal digits per token. If a
 # rank is dead, a cable is missing or the deadline passes, the response has status 503. Even then, /health returns ok,
 # as in real runtimes. SIGUSR1 makes a rank hang: the rank keeps accepting connections but never responds. SIGTERM stops
-# the rank.
+# the rank, unless it got SIGUSR2 before: then it ignores SIGTERM, like a rank that waits for a lost peer.
 #
 # With --transport rdma, a rank first opens its devices like the verbs library, and reports a failed transfer as a queue
 # pair error. With --transport tcp, the Mac panics if there is a `tcp-panics` file next to the link table.
@@ -36,6 +36,7 @@ my $is_rdma = $option{transport} eq 'rdma';
 my ($is_hung, @held) = (0);
 $SIG{CHLD} = 'IGNORE';
 $SIG{USR1} = sub { $is_hung = 1 };
+$SIG{USR2} = sub { $SIG{TERM} = $SIG{INT} = 'IGNORE' };
 $SIG{TERM} = $SIG{INT} = sub {
     # Child processes that are handling requests are in the same process group.
     $SIG{TERM} = 'IGNORE';

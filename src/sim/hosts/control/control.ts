@@ -6,10 +6,10 @@ import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { jsonObject, parsedJson } from '../../../model/digest.ts';
 
-/** Requests on the control socket, one JSON document per line. The last five have arguments. */
+/** Requests on the control socket, one JSON document per line. The last six have arguments. */
 export const asks = [
   ...(['status', 'log', 'fault-list', 'hands', 'stop'] as const),
-  ...(['fault-set', 'fault-clear', 'power-on', 'act', 'address'] as const),
+  ...(['fault-set', 'fault-clear', 'power-on', 'outlet', 'act', 'address'] as const),
 ];
 
 export interface ControlRequest {

@@ -222,21 +222,23 @@ async function stopFleet({ live, asks, host }: Pick<FleetParts, 'live' | 'asks' 
 
 /**
  * Applies the model's power state to a Mac. After a panic the Mac goes down and boots by itself. A Mac without power
- * remains off until power is back; it then boots if `autorestart` is on. A Mac that must wait at FileVault, or that was
+ * remains off until power is back; if it was on before, it then boots if `autorestart` is on. A Mac that must wait at FileVault, or that was
  * replaced by a different Mac, is rebooted. Each call of the returned function does this for one node and resolves
  * when the Mac is in its final state.
  */
 function createPowerFollower() {
-  const withoutCurrent = new Set<string>();
+  const wasUpByName = new Map<string, boolean>();
   return async (node: SimulatedNode): Promise<void> => {
     const { ailments, comesBackAfterPowerLoss, connection } = node.view();
     const { life, name } = node;
     const isUp = life.power() === 'up';
     if (ailments.lacksCurrent) {
-      withoutCurrent.add(name);
+      wasUpByName.set(name, wasUpByName.get(name) ?? life.power() !== 'down');
       await life.cutPower();
-    } else if (withoutCurrent.delete(name)) {
-      if (comesBackAfterPowerLoss) await life.powerOn();
+    } else if (wasUpByName.has(name)) {
+      const wasUp = wasUpByName.get(name);
+      wasUpByName.delete(name);
+      if (wasUp === true && comesBackAfterPowerLoss) await life.powerOn();
     } else if (ailments.panic !== undefined && isUp) {
       await life.panic();
     } else if (isUp && (node.isExchanged() || (connection.filevault === 'preboot' && node.isAwake()))) {

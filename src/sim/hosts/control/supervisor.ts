@@ -244,6 +244,22 @@ async function powerOn(fleet: Fleet, names: readonly string[]): Promise<ControlA
   return done({ power: fleet.power() });
 }
 
+/** Switches a Mac's outlet, as a PDU does. A Mac whose outlet is off has the fault `power-cut`. */
+async function switchOutlet({ fleet, model }: Answering, [to = '', outlet = '']: readonly string[]) {
+  const node = model.nodes.find((one) => one.outlet === outlet);
+  if (node === undefined || !['on', 'off'].includes(to)) {
+    const detail = `No simulated Mac is plugged into outlet ${JSON.stringify(outlet)}.`;
+    return refused(diagnose('sim/impossible-act', { detail, hint: outletHint }));
+  }
+  const fault = ['power-cut', node.name];
+  const isOff = model.faults().some(({ text }) => text === fault.join(' '));
+  if (to === 'off' && !isOff) await fleet.setFault(fault);
+  if (to === 'on' && isOff) await fleet.clearFault(fault);
+  return done({ power: fleet.power() });
+}
+
+const outletHint = prose`Outlets are those in the file when the Macs were created. To create them again: ${meshwright('sim up', '--fresh')}`;
+
 /** Gives each endpoint an address on this computer, and records them for the next run. */
 async function giveAddresses({ run, addresses, folder }: Answering, endpoints: readonly string[]) {
   const unknown = endpoints.find((one) => !Object.hasOwn(run.nodes, one.slice(0, one.lastIndexOf(':'))));
@@ -314,6 +330,7 @@ async function answerTo(serving: Answering, { ask, words = [] }: ControlRequest)
     hands: async () => done({ done: (await fleet.hands()).done, faults: model.faults() }),
     act: async () => changed(await fleet.act(words)),
     'power-on': () => powerOn(fleet, words),
+    outlet: () => switchOutlet(serving, words),
     address: () => giveAddresses(serving, words),
     stop: () => {
       stop();

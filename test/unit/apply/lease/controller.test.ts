@@ -1,7 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { controllerId, hasEnded, processStart, thisController } from '../../../../src/apply/lease/controller.ts';
+import {
+  controllerId,
+  hasEnded,
+  identityIn,
+  ownIdentity,
+  processStart,
+  thisController,
+} from '../../../../src/apply/lease/controller.ts';
+import { identityDigest } from '../../../../src/model/facts/mac.ts';
 
 describe('a controller', () => {
   it('has a stable id from its host name and process table', async () => {
@@ -10,6 +18,16 @@ describe('a controller', () => {
     expect(controllerId('desk', 'boot pid:[1]')).toBe(id);
     expect([controllerId('other', 'boot pid:[1]'), controllerId('desk', 'boot pid:[2]')]).not.toContain(id);
     expect((await thisController()).id).toBe((await thisController()).id);
+  });
+
+  it('knows on which Mac it runs only from the ids of its hardware', async () => {
+    const ids =
+      '    "IOPlatformUUID" = "F2B1C3D4-0000-4000-8000-000000000001"\n    "IOPlatformSerialNumber" = "ABCDEFGH12"\n';
+    const shown = `+-o Mac  <class IOPlatformExpertDevice, id 0x100000225>\n  {\n${ids}  }\n`;
+    const identity = { serial: 'ABCDEFGH12', hardwareUuid: 'F2B1C3D4-0000-4000-8000-000000000001' };
+    expect(identityIn(shown)).toBe(identityDigest(identity));
+    expect(identityIn('+-o Mac  <class IOPlatformExpertDevice, id 0x100000225>')).toBeUndefined();
+    if (process.platform === 'linux') expect(await ownIdentity()).toBeUndefined();
   });
 
   it('identifies its process by PID and start time', async () => {

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { namedPlacements, placementsNamed } from '../../../../src/cli/cluster/targets.ts';
+import type { SettledCluster } from '../../../../src/cli/cluster/settle-cluster.ts';
+import { namedMembers, namedPlacements, placementsNamed } from '../../../../src/cli/cluster/targets.ts';
 import type { Run } from '../../../../src/cli/verb.ts';
+import { emptyLock } from '../../../../src/config/lock.ts';
+import type { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import { rackOfThree } from '../../../rack/placements.ts';
 import { problemsOf } from '../../problems-of.ts';
 import { fakeRun } from '../console-of.ts';
@@ -65,5 +69,35 @@ describe('placements named as arguments', () => {
     expect(hintFor(() => placementsNamed({ fleet: empty }, 'studio-1'))).toBe(
       'select/unknown-placement: No placement uses this node.',
     );
+  });
+});
+
+describe('Macs named by placements on them', () => {
+  const opened = { fleet: rackOfThree, path: '/rack/cluster.yaml', lock: emptyLock('cluster.lock') };
+  const cluster = { fleet: { ...rackOfThree, placements: [] }, opened } as unknown as SettledCluster;
+  const members = async (...words: readonly string[]) =>
+    (await namedMembers(fakeRun({ words }).run, cluster)).map(({ name }) => name);
+  const problemOf = (...words: readonly string[]) =>
+    members(...words).then(
+      () => [],
+      (error: FleetError) => error.diagnostics.map(({ code, detail, hint }) => [code, plainText(detail), hint]),
+    );
+
+  it('are the nodes of a placement, together with nodes named themselves', async () => {
+    expect(await members('qwen')).toEqual(['studio-2', 'studio-3']);
+    expect(await members('qwen', 'studio-4')).toEqual(['studio-2', 'studio-3', 'studio-4']);
+    expect(await members('studio-1')).toEqual(['studio-1']);
+  });
+
+  it('are rejected with the nearest node or placement', async () => {
+    const code = 'select/unknown-node';
+    expect(await problemOf('qwem', 'studio-1')).toEqual([
+      [code, 'The file has no node or placement `qwem`.', 'Did you mean `qwen`?'],
+    ]);
+    expect(await problemOf('studio1')).toMatchObject([[code, expect.anything(), 'Did you mean `studio-1`?']]);
+    const all = 'studio-1, studio-2, studio-3, studio-4, kimi, qwen and spare';
+    expect(await problemOf('elsewhere')).toMatchObject([
+      [code, expect.anything(), `The nodes and placements are ${all}.`],
+    ]);
   });
 });

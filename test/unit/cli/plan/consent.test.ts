@@ -45,7 +45,7 @@ describe('consent without a terminal', () => {
   it('covers starts and network changes with --yes, but nothing disruptive', async () => {
     expect(await answer(agreed, [quiet, quiet])).toEqual([true, true]);
     expect(await answer(agreed, [interrupting])).toEqual(['plan/not-allowed']);
-    for (const kind of ['reboot', 'shutdown', 'delete'] as const) {
+    for (const kind of ['reboot', 'locked-reboot', 'shutdown', 'delete'] as const) {
       expect(await answer(agreed, [emptyPlan({ effects: [effect(kind)] })])).toEqual(['plan/not-allowed']);
     }
   });
@@ -82,6 +82,7 @@ describe('consent without a terminal', () => {
   it.each([
     ['interrupt', 'meshwright apply --allow interrupt'],
     ['reboot', 'meshwright reboot studio-1'],
+    ['locked-reboot', 'meshwright reboot studio-1 --allow locked-reboot'],
     ['shutdown', 'meshwright shutdown studio-1'],
     ['delete', 'meshwright uninstall --models'],
   ] as const)('is refused for a command that may %s but has no option to allow it', async (kind, command) => {

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../../src/diagnostics/diagnostic.ts';
-import { type Cure, nextCure } from '../../../../src/engine/diagnose/next-cure.ts';
+import { type Cure, nextCure, type SeenTroubles } from '../../../../src/engine/diagnose/next-cure.ts';
 import { codes } from '../../../../src/engine/diagnose/rules.ts';
 import type { Trouble } from '../../../../src/engine/diagnose/troubles.ts';
+import { known } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { nodeSubject, nodesSubject, placementSubject } from '../../../../src/model/subject.ts';
 import { meshwright } from '../../../../src/model/text/command.ts';
 import { prose } from '../../../../src/model/text/prose.ts';
-import type { PlacementSurvey } from '../../../../src/rack/placement/check/placement-survey.ts';
+import type { ClientCounts, PlacementSurvey } from '../../../../src/rack/placement/check/placement-survey.ts';
 
 const nodes = ['studio-1', 'studio-2'].map(nodeName);
 const hung: PlacementSurvey = {
@@ -26,18 +27,34 @@ const suspected = diagnose('mesh/not-serving', {
 });
 const away = diagnose('ssh/timed-out', { subject: nodeSubject('studio-2'), detail: 'It is away.' });
 
+const clientsOf = (traffic: { readonly running: number; readonly quietMs?: number }): ClientCounts => ({
+  placement: 'chat',
+  status: known({
+    ...{ placement: 'chat', waiting: 0, ...traffic },
+    counts: {
+      ...{ requests: 0, failed: 0, refused: 0, tokens: 0 },
+      ...{ firstToken: { count: 0, totalMs: 0, lastMs: 0 }, generating: { tokens: 0, totalMs: 0, lastPerSecond: 0 } },
+    },
+  }),
+});
+
 const next = (
   troubles: readonly Trouble[],
   {
     survey = hung,
     failures = {},
     tried = [],
+    clients = [],
+    changed = [],
   }: {
     readonly survey?: PlacementSurvey;
     readonly failures?: Readonly<Record<string, readonly Diagnostic[]>>;
     readonly tried?: readonly Cure[];
+    readonly clients?: readonly ClientCounts[];
+    readonly changed?: SeenTroubles['changed'];
   } = {},
-) => nextCure({ troubles, placements: [survey], observation: { nodes: {}, failures } }, ['chat'], tried);
+) =>
+  nextCure({ troubles, placements: [survey], clients, changed, observation: { nodes: {}, failures } }, ['chat'], tried);
 
 describe('the next cure', () => {
   it('is none if the placement returned a token, even with other settings than in the file', () => {
@@ -98,5 +115,62 @@ describe('the next cure', () => {
     const bridge = diagnose(codes['address/by-dhcp'], { subject: nodesSubject(['studio-1']), detail: 'By DHCP.' });
     const found = next([trouble(bridge, { hanging: ['placement chat'] })]);
     expect(found).toMatchObject({ kind: 'cure', cure: { rung: 'network', names: nodes } });
+  });
+
+  it('RC3: is none while the state of a placement is unknown although its Macs answer', () => {
+    const unread = {
+      ...hung,
+      state: 'unknown',
+      evidence: 'studio-2: ps printed nothing',
+      standing: 'unknown',
+    } as const;
+    const bridge = diagnose(codes['address/by-dhcp'], { subject: nodesSubject(['studio-1']), detail: 'By DHCP.' });
+    const found = next([trouble(suspected), trouble(bridge)], { survey: unread });
+    expect(found).toEqual({ kind: 'person', findings: [suspected, bridge] });
+  });
+
+  it('is to wait for requests in flight, because a long prompt is not a hang', () => {
+    const quiet = (quietMs: number) => [clientsOf({ running: 1, quietMs })];
+    const wait = next([trouble(suspected)], { clients: quiet(60_000) });
+    expect(wait).toMatchObject({ kind: 'cure', cure: { rung: 'wait', names: ['chat'] } });
+    const tried = wait.kind === 'cure' ? [wait.cure] : [];
+    const restart = { kind: 'cure', cure: { rung: 'restart', names: ['chat'] } };
+    expect(next([trouble(suspected)], { clients: quiet(60_000), tried })).toMatchObject(restart);
+    expect(next([trouble(suspected)], { clients: quiet(600_000) })).toMatchObject(restart);
+    expect(next([trouble(suspected)], { clients: [clientsOf({ running: 0 })] })).toMatchObject(restart);
+  });
+
+  it('opens the gateway of a placement that serves, and then nothing', () => {
+    const closed = diagnose('endpoint/closed', { subject: placementSubject('chat'), detail: 'Clients get 503.' });
+    const survey = { ...hung, state: 'serving', standing: 'met' } as const;
+    const first = next([trouble(closed)], { survey });
+    expect(first).toMatchObject({ kind: 'cure', cure: { rung: 'gateway', names: ['chat'] } });
+    const tried = first.kind === 'cure' ? [first.cure] : [];
+    expect(next([trouble(closed)], { survey, tried })).toEqual({ kind: 'person', findings: [closed] });
+  });
+
+  it('RC10: stops ranks that still run before a person is told to move a cable', () => {
+    const cable = diagnose(codes['cabling/missing'], { subject: nodesSubject(nodes), detail: 'It is not plugged in.' });
+    const pulled = trouble(cable, { stage: 'cables', hanging: ['placement chat'], restarts: ['chat'] });
+    const stop = next([pulled]);
+    expect(stop).toMatchObject({ kind: 'cure', cure: { rung: 'stop', names: ['chat'] } });
+    const tried = stop.kind === 'cure' ? [stop.cure] : [];
+    expect(next([pulled], { tried })).toEqual({ kind: 'person', findings: [cable] });
+    expect(next([trouble(cable, { stage: 'cables', hanging: ['placement chat'] })])).toMatchObject({ kind: 'person' });
+  });
+
+  it('starts nothing with newer settings if the older ones are not known exactly', () => {
+    const changed = [{ name: 'chat', words: 'context 8k (file: 16k)', isKnown: false }];
+    expect(next([trouble(suspected)], { changed })).toMatchObject({
+      kind: 'person',
+      findings: [{ code: 'recover/settings-changed' }, suspected],
+    });
+    const known = changed.map((one) => ({ ...one, isKnown: true }));
+    expect(next([trouble(suspected)], { changed: known })).toMatchObject({ cure: { rung: 'restart' } });
+  });
+
+  it('exists for a placement that runs with other settings and returned no token', () => {
+    const survey = { ...hung, state: 'changed', silent: true } as const;
+    expect(next([trouble(suspected)], { survey })).toMatchObject({ cure: { rung: 'restart' } });
   });
 });

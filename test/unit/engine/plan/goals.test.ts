@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
-import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import type { DesiredFleet, UnlockReadiness } from '../../../../src/model/desired.ts';
 import { nodeName } from '../../../../src/model/node.ts';
-import { nodeSubject, subjectText } from '../../../../src/model/subject.ts';
+import { nodeSubject } from '../../../../src/model/subject.ts';
 import type { Goal } from '../../../../src/rack/goal.ts';
 import { changed, makePlan, stepIds } from '../../../rack/plans.ts';
 import { observedFleet, type RackChanges, settledFleet, settledValues } from '../../../rack/rack.ts';
@@ -63,12 +64,36 @@ describe('the reboot goal', () => {
     ]);
   });
 
-  it('warns about Macs that will wait at FileVault, unlike a shutdown', () => {
-    const values = { 'studio-1': { filevault: 'on' as const }, 'studio-2': { filevault: 'on' as const } };
-    const codes = (goal: Goal): readonly string[] =>
-      plan(goal, { values }).diagnostics.map(({ code, subject }) => `${code} ${subjectText(subject)}`);
-    expect(codes(reboot)).toEqual(['reboot/ends-at-filevault node studio-1']);
-    expect(codes({ ...reboot, kind: 'shutdown' })).toEqual([]);
+  const locking = { values: { 'studio-1': { filevault: 'on' as const }, 'studio-2': { filevault: 'on' as const } } };
+  const unlocking = (readiness: UnlockReadiness): DesiredFleet => ({
+    ...settledFleet(),
+    unlocks: { 'studio-1': readiness },
+  });
+
+  it('needs its own consent for Macs that will wait at FileVault, unlike a shutdown', () => {
+    const effects = (made: Plan): readonly string[] => made.effects.map(({ kind, nodes }) => `${kind} ${nodes.join()}`);
+    expect(effects(plan(reboot, locking))).toEqual(['reboot studio-3', 'locked-reboot studio-1']);
+    const converting = { values: { 'studio-1': { filevault: 'converting' as const } } };
+    expect(effects(plan(reboot, converting))).toEqual(['reboot studio-3', 'locked-reboot studio-1']);
+    expect(effects(plan(reboot, { unknown: { 'studio-1': { filevault: 'timed-out' } } }))).toEqual([
+      'reboot studio-1,studio-3',
+    ]);
+    const off = plan({ ...reboot, kind: 'shutdown' }, locking);
+    expect([effects(off), off.diagnostics]).toEqual([['shutdown studio-1,studio-3'], []]);
+    expect(effects(plan(reboot, locking, unlocking('ready')))).toEqual(['reboot studio-1,studio-3']);
+  });
+
+  it.each([
+    ['ready', 'notice', 'Nothing to do.'],
+    ['no-source', 'warning', 'ssh: { password: { env: MESH_PASSWORD } }'],
+    ['no-password', 'warning', 'meshwright secrets'],
+    ['no-key', 'warning', 'meshwright unlock studio-1 pins it'],
+    ['refused', 'warning', 'It refused the last password.'],
+    ['this-computer', 'warning', 'This computer cannot unlock itself'],
+  ] as const)('says what a Mac with FileVault lacks if its unlock is %s', (readiness, severity, hint) => {
+    const [found, ...more] = plan(reboot, locking, unlocking(readiness)).diagnostics;
+    expect([found?.code, found?.severity, more]).toEqual(['reboot/ends-at-filevault', severity, []]);
+    expect(plainText(found?.hint ?? '')).toContain(hint);
   });
 
   it('switches Macs off if its kind is shutdown', () => {

@@ -101,9 +101,9 @@ const rollback: Goal = { kind: 'converge', only: ['runtime', 'placement'] };
  */
 const behaviors: Readonly<Record<string, 'nothing' | 'for good' | Behavior>> = {
   ...Object.fromEntries(
-    'validate schema fit enroll replace forget secrets unlock plan drift doctor status facts cables graph history logs endpoints'
+    'validate schema fit enroll replace forget secrets unlock plan drift doctor status facts cables graph history logs endpoints wait'
       .split(' ')
-      .concat('ask bench hold release exec lease models sim demo drain'.split(' '))
+      .concat('ask bench bundle hold release exec lease models sim demo drain'.split(' '))
       .map((name) => [name, 'nothing' as const]),
   ),
   ...Object.fromEntries(['stop', 'shutdown', 'uninstall'].map((name) => [name, 'for good' as const])),

@@ -247,6 +247,7 @@ describe("a plan's text", () => {
     expect(denialText([{ kind: 'interrupt', nodes: [], placements: ['kimi'] }])).toBe(
       'Nothing is rebooted, switched off or deleted.',
     );
+    expect(denialText([{ kind: 'locked-reboot', nodes: [], placements: [] }])).not.toContain('rebooted');
     const all = ['interrupt', 'reboot', 'shutdown', 'delete'] as const;
     expect(denialText(all.map((kind) => ({ kind, nodes: [], placements: [] })))).toBe('');
   });

@@ -276,6 +276,65 @@ describe('suspicions after a failed start', () => {
     expect(hints(given({ outcome: 'failed' }, 'BOOT-of-before'))).toEqual([]);
   });
 
+  describe('about one Mac', () => {
+    const left: Partial<FactValues> = { 'rdma-objects': { domains: 1, queuePairs: 1 } };
+    const found = (rack: MeshRack) => {
+      const desired = meshFleet(overRdma);
+      const targets = desired.nodes.map(({ name }) => name);
+      const view = viewOf({ desired, observation: observeMesh(desired, rack), targets });
+      const all = diagnosticsAsText(placementFindings(view, surveyPlacements(view)));
+      return all.map(({ code, detail, hint }) => [code, detail, ...hint.split('\n').slice(1)]);
+    };
+
+    it('replace those about cables, and only that Mac is restarted after a failed start', () => {
+      const ranks = stoppedRanks(() => ({ outcome: 'failed' }));
+      const points =
+        'The evidence points to studio-2 (its kernel holds 1 protection domain and 1 queue pair that no process uses).';
+      expect(found({ ranks, values: { 'studio-2': left } })).toEqual([
+        ['mesh/not-serving', `It is stopped: no rank runs. ${points}`, '  meshwright reboot studio-2'],
+      ]);
+    });
+
+    it('stay next to those about cables if the Mac is only busy', () => {
+      const values = { 'studio-2': { swap: { usedMegabytes: 13_312 } } };
+      const [hungOne, suspected] = found({ ranks: withoutToken, values });
+      const points = 'The evidence points to studio-2 (13 GB of swap is in use, more than 8 GB).';
+      expect([hungOne?.[1], suspected?.[1]]).toEqual([
+        expect.stringContaining(points),
+        expect.stringContaining(points),
+      ]);
+      expect(suspected?.at(-2)).toBe('  meshwright reboot studio-1 studio-2 studio-3');
+    });
+
+    it('restart only the Mac whose cables the ranks named', () => {
+      const timedOut = (node: string, address: string) => said(node, `RTR failed with errno 60 (to ${address}:50004)`);
+      const values = {
+        'studio-1': timedOut('studio-1', '10.77.0.2'),
+        'studio-3': timedOut('studio-3', '10.77.0.13'),
+      };
+      const all = found({ ranks: stoppedRanks(() => ({ outcome: 'failed' })), values });
+      expect(all.map(([code, , ...commands]) => [code, ...commands])).toEqual([
+        ['mesh/not-serving', '  meshwright reboot studio-2'],
+        ['rdma/suspected-idle-dead', '  meshwright reboot studio-2'],
+      ]);
+      expect(all[1]?.[1]).toContain('The evidence points to studio-2 (ranks logged addresses of 2 of its cables).');
+    });
+  });
+
+  it('name the two Macs of a cable over TCP if a rank of any program logged its address', () => {
+    const failed = stoppedRanks((node) => ({
+      outcome: 'failed',
+      ...(node === leader ? { complaint: 'no answer: rank 0 cannot reach 10.77.0.2:30657' } : {}),
+    }));
+    const desired = meshFleet();
+    const targets = desired.nodes.map(({ name }) => name);
+    const view = viewOf({ desired, observation: observeMesh(desired, { ranks: failed }), targets });
+    const [found] = diagnosticsAsText(placementFindings(view, surveyPlacements(view)));
+    expect(found?.hint).toBe(
+      `Its last start failed, so another start will not help. Restart the Macs of this link:\n  meshwright reboot studio-1 studio-2\n${compile}`,
+    );
+  });
+
   describe.each([
     ['rdma', 'rdma/suspected-idle-dead'],
     ['tcp', 'address/suspected-no-answer'],

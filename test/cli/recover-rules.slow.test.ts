@@ -1,0 +1,88 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { ended, json, start } from './meshwright.ts';
+import { driverPlace } from './pair.ts';
+
+const { place, run } = driverPlace('mlx', 'rdma');
+
+interface Recovered {
+  readonly incident?: string;
+  readonly cures: readonly { readonly rung: string; readonly done: boolean }[];
+  readonly next?: { readonly rung: string };
+  readonly diagnostics: readonly { readonly code: string }[];
+}
+
+const recovered = async (...more: readonly string[]) => {
+  const ran = await run('recover', '--sim', '--json', ...more);
+  const { cures, ...rest } = json(ran) as Recovered;
+  return { code: ran.code, rungs: cures.map(({ rung }) => rung), ...rest };
+};
+
+const edit = (from: string, to: string): void => {
+  const path = `${place.folder}/cluster.yaml`;
+  writeFileSync(path, readFileSync(path, 'utf8').replace(from, to));
+};
+
+/** The settings of the running placement that differ from the file. */
+const differs = async (): Promise<string> =>
+  (json(await run('status', '--sim', '--json')) as { placements: { chat: { state: string; evidence: string } } })
+    .placements.chat.evidence;
+
+it('serves', async () => {
+  expect((await run('apply', '--sim', '--yes', '--update-lock')).code).toBe(0);
+});
+
+it('recover changes nothing on a healthy rack, and records nothing', async () => {
+  expect(await recovered('--yes')).toMatchObject({ code: 0, rungs: [] });
+  expect((await run('history', '--sim')).stdout).not.toContain('recover');
+});
+
+it('recover --check names the first cure and runs none', async () => {
+  await run('sim', 'fault', 'rank-killed', 'studio-4');
+  const checked = await recovered('--check');
+  expect(checked).toMatchObject({ code: 2, rungs: [], next: { rung: 'restart' } });
+  expect(checked.incident).toBeUndefined();
+});
+
+it('recover brings back what served before, although the file has changed meanwhile', async () => {
+  edit('context: ', 'context: 16k # ');
+  const back = await recovered('--yes');
+  expect(back).toMatchObject({ code: 0, rungs: ['restart'] });
+  expect(await differs()).toMatch(/^context \w+ \(file: 16k\)$/);
+  const past = (await run('history', '--sim')).stdout.replaceAll(/\s+/g, ' ');
+  expect(past).toContain(`run ${back.incident}`);
+  expect(past).toMatch(/chat: Restart chat \(done, [\d.]+ m?s\); then it served/);
+  expect((await run('status', '--sim')).stdout).toContain('chat was recovered once in 7 days');
+});
+
+it('recover starts nothing if it cannot know the settings of the last start', async () => {
+  edit('transport: rdma', 'transport: rdma\n    env: { MLX_METAL_FAST_SYNCH: "0" }');
+  await run('sim', 'fault', 'rank-killed', 'studio-4');
+  expect(await recovered('--yes', '--allow', 'reboot')).toMatchObject({
+    ...{ code: 3, rungs: [] },
+    diagnostics: [{ code: 'recover/settings-changed' }, { code: 'mesh/not-serving' }],
+  });
+});
+
+it('recover ends as soon as another run holds the Macs, because that run may be curing them', async () => {
+  edit('    env: { MLX_METAL_FAST_SYNCH: "0" }\n', '');
+  const words = ['restart', 'chat', '--sim', '--yes'];
+  const restart = start(place, words);
+  const end = ended(restart, words);
+  await expect
+    .poll(async () => (await run('lease', 'status', '--sim', '--json')).stdout)
+    .toContain('"verb": "restart"');
+  // It renews its leases, but hardly gets on.
+  const slow = setInterval(() => {
+    restart.kill('SIGCONT');
+    setTimeout(() => restart.kill('SIGSTOP'), 200);
+  }, 2_000);
+  restart.kill('SIGSTOP');
+  const other = await recovered('--yes', '--allow', 'reboot');
+  clearInterval(slow);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  restart.kill('SIGCONT');
+  expect(other).toMatchObject({ code: 75, rungs: [] });
+  expect(other.diagnostics.map(({ code }) => code)).toContain('lease/held');
+  expect((await end).code).toBe(0);
+});
