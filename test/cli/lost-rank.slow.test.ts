@@ -25,7 +25,10 @@ interface Service {
 
 /** Every observing command of the registry, and the arguments that some of them need. */
 const observing = [...lookVerbs.map(({ name }) => name), 'plan', 'lease status', 'secrets'];
-const words: Readonly<Record<string, readonly string[]>> = { bench: ['chat'], logs: ['chat'] };
+const words: Readonly<Record<string, readonly string[]>> = {
+  ...{ bench: ['chat'], logs: ['chat'] },
+  wait: ['chat', 'serving', '--deadline', '5s'],
+};
 
 /** Everything in a document about a node: values under its name, and entries that contain the name. */
 function partsAbout(value: unknown, node: string): readonly unknown[] {

@@ -52,7 +52,7 @@ export interface SeenTroubles {
   readonly changed: readonly ChangedPlacement[];
   readonly observation: FleetObservation;
   /** The Macs whose power may be cut: those with an outlet in the file. */
-  readonly outlets?: readonly string[];
+  readonly outlets: readonly string[];
 }
 
 /** True if it returned a token, whatever else differs from the file. */
@@ -81,9 +81,9 @@ export function nextCure(seen: SeenTroubles, names: readonly string[], tried: re
   const closed = closedGateways(seen, names);
   if (silent.length + closed.length === 0) return { kind: 'serving' };
   const about = seen.troubles.filter((one) => concerns(one, silent));
-  const newer = seen.changed.filter(({ name, isKnown }) => !isKnown && silent.some((one) => one.name === name));
-  const isNewer = ({ rung, names: of }: Cure): boolean =>
-    newer.length > 0 && (rung === 'reboot' || newer.some(({ name }) => startsOf({ rung, names: of }).includes(name)));
+  const unknown = seen.changed.filter(({ isKnown }) => !isKnown);
+  const newer = unknown.filter(({ name }) => silent.some((one) => one.name === name));
+  const isNewer = (one: Cure): boolean => unknown.some(({ name }) => startsOf(one, seen).includes(name));
   const cures = [
     ...closed.map(openingCure),
     ...curesFor(seen, silent, { about, tried }).filter((one) => !isNewer(one)),
@@ -95,9 +95,12 @@ export function nextCure(seen: SeenTroubles, names: readonly string[], tried: re
   return { kind: 'person', findings: [...closed, ...newer.map(newerFinding), ...reasons] };
 }
 
-/** The placements that a cure starts with the file's settings. */
-const startsOf = ({ rung, names }: Pick<Cure, 'rung' | 'names'>): readonly string[] =>
-  rung === 'start' || rung === 'restart' ? names : [];
+/** The placements that a cure starts: with a reboot, also others on these Macs. */
+function startsOf({ rung, names }: Cure, { placements }: SeenTroubles): readonly string[] {
+  if (rung === 'start' || rung === 'restart') return names;
+  if (rung !== 'reboot') return [];
+  return placements.filter(({ nodes }) => nodes.some((node) => names.includes(node))).map(({ name }) => name);
+}
 
 const newerFinding = ({ name, words }: ChangedPlacement): Diagnostic =>
   diagnose('recover/settings-changed', {
@@ -171,7 +174,7 @@ function waitsFor(lost: readonly Diagnostic[]): readonly Cure[] {
 }
 
 /** Cuts the power of Macs that did not come back; once, because after a failure the outlets may be wrong. */
-function powerCycles(waits: readonly Cure[], { outlets = [] }: SeenTroubles, tried: readonly Cure[]): readonly Cure[] {
+function powerCycles(waits: readonly Cure[], { outlets }: SeenTroubles, tried: readonly Cure[]): readonly Cure[] {
   if (tried.some(({ rung }) => rung === 'power-cycle')) return [];
   return waits.flatMap((one): readonly Cure[] => {
     const names = one.names.filter((name) => outlets.includes(name));

@@ -13,7 +13,8 @@ import { eventually } from '../../../until.ts';
 import { fakeRun } from '../console-of.ts';
 
 const { path: folder, at, write } = temporaryFolder();
-write('pdu', '#!/bin/sh\necho "$*" >>log\n[ "$1" = state ] || exit "$2"\ncat state\n', 0o700);
+// It reads the state before it logs, so that a test can change the state as soon as it sees the log.
+write('pdu', '#!/bin/sh\n[ "$1" != state ] || cat state\necho "$*" >>log\n[ "$1" = state ] || exit "$2"\n', 0o700);
 // Without a key, no Mac is contacted, and nothing shows whether it answers.
 await loadOrCreateKey(at('key'), 'test');
 const log = (): readonly string[] => readFileSync(at('log'), 'utf8').split('\n').slice(0, -1);

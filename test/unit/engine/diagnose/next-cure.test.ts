@@ -54,7 +54,11 @@ const next = (
     readonly changed?: SeenTroubles['changed'];
   } = {},
 ) =>
-  nextCure({ troubles, placements: [survey], clients, changed, observation: { nodes: {}, failures } }, ['chat'], tried);
+  nextCure(
+    { troubles, placements: [survey], clients, changed, outlets: [], observation: { nodes: {}, failures } },
+    ['chat'],
+    tried,
+  );
 
 describe('the next cure', () => {
   it('is none if the placement returned a token, even with other settings than in the file', () => {
@@ -149,7 +153,7 @@ describe('the next cure', () => {
     expect(next([trouble(closed)], { survey, tried })).toEqual({ kind: 'person', findings: [closed] });
   });
 
-  it('RC10: stops ranks that still run before a person is told to move a cable', () => {
+  it('RC10: stops ranks that still run before a person moves a cable', () => {
     const cable = diagnose(codes['cabling/missing'], { subject: nodesSubject(nodes), detail: 'It is not plugged in.' });
     const pulled = trouble(cable, { stage: 'cables', hanging: ['placement chat'], restarts: ['chat'] });
     const stop = next([pulled]);
@@ -165,6 +169,11 @@ describe('the next cure', () => {
       kind: 'person',
       findings: [{ code: 'recover/settings-changed' }, suspected],
     });
+    const reboot = trouble(
+      diagnose('mesh/not-serving', { ...suspected, hint: prose`${meshwright('reboot', 'studio-2')}` }),
+    );
+    expect(next([reboot], { changed })).toMatchObject({ kind: 'person' });
+    expect(next([reboot])).toMatchObject({ cure: { rung: 'reboot' } });
     const known = changed.map((one) => ({ ...one, isKnown: true }));
     expect(next([trouble(suspected)], { changed: known })).toMatchObject({ cure: { rung: 'restart' } });
   });
