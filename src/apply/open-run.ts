@@ -409,7 +409,10 @@ export interface RunReport {
 /** The inputs of a run other than its plans. The caller reads clocks and generates tokens. */
 export interface RunOptions
   extends UseLimits,
-    Pick<StepContext, 'verb' | 'desired' | 'timing' | 'newBoundary' | 'onWithdraw' | 'unlock' | 'token'> {
+    Pick<
+      StepContext,
+      'verb' | 'desired' | 'timing' | 'newBoundary' | 'onWithdraw' | 'unlock' | 'diskPassword' | 'token'
+    > {
   /** SSH targets of all nodes in the plan and of the nodes that its gates observe. */
   readonly ways: readonly NodeTarget[];
   readonly controller: Controller;

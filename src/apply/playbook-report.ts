@@ -65,6 +65,8 @@ export interface PlaybookOptions {
   readonly confirm: (text: string, place: PlaybookPlace) => Promise<boolean>;
   /** The approved plan. The first task that has a plan runs it unchanged, without a new observation. */
   readonly first?: ShownPlan;
+  /** An observation that is recent enough to plan the first task. */
+  readonly seen?: FleetObservation;
   /** Called once, just before the first request is sent. */
   readonly run: () => RunOptions;
   /** The timing of the playbook's own waits. */

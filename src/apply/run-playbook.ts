@@ -64,9 +64,9 @@ interface PlaybookState {
  * `observe`
  */
 export async function runPlaybook({ plays }: Playbook, options: PlaybookOptions): Promise<PlaybookReport> {
-  const { scope, first, foresee, signal, onWork } = options;
+  const { scope, first, seen, foresee, signal, onWork } = options;
   const begun = { hasRun: first !== undefined, isStopped: false, isDeclined: false, refusal: [] };
-  const state: PlaybookState = { options, works: [], first, ...begun };
+  const state: PlaybookState = { options, works: [], first, ...begun, ...given({ seen: seen && seenNodes(seen) }) };
   try {
     if (foresee !== undefined) foresee(await effectsAhead(plays, state));
     for (const { of, failed, members, index, ...turn } of turnsOf(plays, scope)) {
@@ -158,6 +158,11 @@ function workOf(place: PlaybookPlace, { plan, observation, run, ...done }: DoneW
     diagnostics: done.diagnostics ?? run?.diagnostics ?? [],
   };
 }
+
+const seenNodes = (observation: FleetObservation) => ({
+  nodes: new Set(Object.values(observation.nodes).map(({ node }) => node)),
+  observation,
+});
 
 /** The last observation if it is still valid and covers these nodes; otherwise a fresh one. */
 async function observeOnce(nodes: readonly NodeName[], state: PlaybookState): Promise<FleetObservation> {

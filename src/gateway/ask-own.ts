@@ -8,9 +8,9 @@ import { bodyRefusal, clientGone, type Passing } from './pass-on.ts';
 import { withTimeLimit } from './time-limit.ts';
 
 /** Counts the client requests that are running or waiting for their turn; excludes the node's own requests. */
-export function clientsInFlight({ turns, own }: Endpoint): Pick<EndpointStatus, 'running' | 'waiting'> {
+export function clientsInFlight({ turns, own, ownWaiting }: Endpoint): Pick<EndpointStatus, 'running' | 'waiting'> {
   const { running, waiting } = turns.counts();
-  return { running: Math.max(0, running - own.count()), waiting };
+  return { running: Math.max(0, running - own.count()), waiting: Math.max(0, waiting - ownWaiting.count()) };
 }
 
 /**
@@ -85,7 +85,8 @@ async function passOwn(
   if (proof === 'traffic' && isProven(endpoint)) return notAsked(endpoint);
   if ((endpoint.own.oldestMs() ?? 0) > longestOwnMs) return notAsked(endpoint);
   const waitMs = Math.min(Math.max(0, Number(wait) || 0), longestWaitMs);
-  const turn = await withTimeLimit(waitMs, [gone, leaving], endpoint.turns.take);
+  const endWait = endpoint.ownWaiting.begin();
+  const turn = await withTimeLimit(waitMs, [gone, leaving], endpoint.turns.take).finally(endWait);
   if (turn === undefined) return notAsked(endpoint);
   const end = endpoint.own.begin();
   try {

@@ -13,7 +13,9 @@ export interface Endpoint {
   readonly upstream: GatewayUpstream;
   readonly turns: Turns;
   readonly flow: Flow;
+  /** The node's own requests at the runtime, and those that wait for their turn. */
   readonly own: ReturnType<typeof makeOwnRequests>;
+  readonly ownWaiting: ReturnType<typeof makeOwnRequests>;
   /** The keys that the placement accepts. */
   readonly keys: () => Promise<AcceptedKeys>;
   /** Why the placement is closed; undefined while it accepts requests. */
@@ -48,6 +50,7 @@ export function makeEndpoints({
       turns: makeTurns(...places),
       flow: makeFlow(() => performance.now()),
       own: makeOwnRequests(() => performance.now()),
+      ownWaiting: makeOwnRequests(() => performance.now()),
       keys: watchedFile(join(keysFolder, placement), parseKeys),
       closedBy: watchedFile(join(closedFolder, placement), closingReason),
       others: watchReplicas(replicasFolder && join(replicasFolder, placement), places),

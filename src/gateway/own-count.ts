@@ -1,5 +1,5 @@
 /**
- * Tracks the node's own requests in flight at a runtime. These requests do not count as traffic, and `drain` does not
+ * Tracks the node's own requests at a runtime, or in line for it. These requests do not count as traffic, and `drain` does not
  * wait for them.
  * @param now a monotonic clock
  */

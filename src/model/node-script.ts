@@ -266,13 +266,20 @@ export interface ScriptArgs {
     readonly takes?: number;
   };
   /**
+   * Stores a key with which macOS starts once without FileVault's password, which the run adds. `unlocksLater`: if
+   * macOS cannot do that, the run unlocks the Mac after its restart.
+   */
+  readonly 'authorize-restart': { readonly unlocksLater?: true };
+  /**
    * Sends TERM, waits, samples the stack, sends KILL, unloads the service and checks the wired memory. Succeeds only if
-   * no process is left. With `interruptMs`, first sends INT and waits that long. `beforeReboot` means that a restart
+   * no process is left. `patienceMs` is a longer wait, which a simulated clock shortens, for a rank whose KILL may cost
+   * a reboot. With `interruptMs`, first sends INT and waits that long. `beforeReboot` means that a restart
    * follows, which also ends processes that survive KILL. `outcome` is the start's result, as the controller saw it.
    */
   readonly 'stop-rank': {
     readonly placement: string;
     readonly graceMs: number;
+    readonly patienceMs?: number;
     readonly interruptMs?: number;
     readonly beforeReboot?: true;
     readonly outcome?: StartOutcome;

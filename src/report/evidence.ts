@@ -1,4 +1,5 @@
 import { escapeLines, escapeText } from '../diagnostics/escape.ts';
+import { jsonObject, parsedJson } from '../model/digest.ts';
 import type { BundleDocument } from '../model/documents.generated.ts';
 import { counted, hang, type Page, padEnd, pageText, titleLines } from './page.ts';
 
@@ -84,6 +85,28 @@ export interface Evidence {
   readonly nodes: readonly string[];
   readonly unread: readonly string[];
   readonly diagnostics: BundleDocument['diagnostics'];
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isListOf = (is: (one: unknown) => boolean, value: unknown): boolean => Array.isArray(value) && value.every(is);
+const isMapOf = (is: (one: unknown) => boolean, value: unknown): boolean =>
+  Object.values(jsonObject(value) ?? [undefined]).every(is);
+
+/** Whether a field of a saved incident has the shape that `bundle` needs. */
+const isShaped: { readonly [K in keyof Evidence]: (value: unknown) => boolean } = {
+  ...{ id: isText, cluster: isText, version: isText },
+  placements: (value) => isMapOf(isText, value),
+  files: (value) => isMapOf((one) => isText(one) || jsonObject(one) !== undefined, value),
+  nodes: (value) => isListOf(isText, value),
+  unread: (value) => isListOf(isText, value),
+  diagnostics: (value) => isListOf((one) => isText(jsonObject(one)?.['detail']), value),
+};
+
+/** Parses a saved incident; undefined if the text is damaged. */
+export function parseEvidence(text: string): Evidence | undefined {
+  const document = jsonObject(parsedJson(text));
+  const isWhole = Object.entries(isShaped).every(([name, is]) => is(document?.[name]));
+  return isWhole ? (document as unknown as Evidence) : undefined;
 }
 
 const contents: Readonly<Record<string, string>> = {

@@ -5,6 +5,7 @@ import type { Cure, NextCure, Rung } from '../engine/diagnose/next-cure.ts';
 import { type Incident, lastDuration, type Recoveries } from '../engine/diagnose/past-cures.ts';
 import { listText } from '../model/lists.ts';
 import { everyNodeText, type NodeName } from '../model/node.ts';
+import { subjectName } from '../model/subject.ts';
 import { durationText, utcText } from '../model/text/units.ts';
 import type { ClientCounts, PlacementSurvey } from '../rack/placement/check/placement-survey.ts';
 import type { ChangedPlacement } from '../rack/placement/state/recorded-settings.ts';
@@ -32,6 +33,8 @@ export function cureText({ rung, names }: { readonly rung: string; readonly name
 export interface DoneCure {
   readonly cure: Cure;
   readonly isDone: boolean;
+  /** False if it only waited, or if nothing was left to do. */
+  readonly hasChanged: boolean;
   readonly ms: number;
 }
 
@@ -67,20 +70,24 @@ export function wrongLines({ silent, clients, changed, past, next }: Wrong, page
 const asItWas = ({ name, words, isKnown }: ChangedPlacement): readonly string[] =>
   isKnown ? [`The file has changed since ${name} was started: ${words}. It is brought back as it was.`] : [];
 
-const causeText = ({ subject, detail }: Diagnostic, page: Page): string =>
-  `${subject?.kind === 'placement' ? `${subject.name}: ` : ''}${proseText(detail, page)}`;
+/** `studio-1:4 <-> studio-4:2: This cable carries nothing.`: with the subject, unless the sentence names it. */
+function causeText({ subject, detail }: Diagnostic, page: Page): string {
+  const text = proseText(detail, page);
+  const name = subject === undefined ? '' : subjectName(subject);
+  return text.includes(name) ? text : `${name}: ${text}`;
+}
 
 function stateText({ name, state, evidence }: PlacementSurvey): string {
   if (state === 'unknown') return `It is unknown whether ${name} serves: ${evidence}`;
   if (state === 'changed') return `${name} returned no token, and it does not match the file: ${evidence}`;
-  return `${name} does not serve: ${state}, ${evidence}`;
+  return `${name} does not serve (${state}): ${evidence}`;
 }
 
 /** SIGKILL can leave RDMA objects in the kernel, which only a reboot removes. @see mlx issue 3910 */
 function killText(silent: readonly PlacementSurvey[], next: NextCure): readonly string[] {
   const isStop = next.kind === 'cure' && (next.cure.rung === 'restart' || next.cure.rung === 'stop');
   const isHung = silent.some(({ transport, state }) => transport === 'rdma' && state === 'hung');
-  return isStop && isHung ? ['A rank that ignores SIGTERM is killed, which may cost a reboot.'] : [];
+  return isStop && isHung ? ['A rank that ignores SIGTERM for 3 min is killed, which may cost a reboot.'] : [];
 }
 
 /** The requests that a cure may cut off. */
@@ -104,10 +111,13 @@ export function questionText(
   {
     members,
     placements,
+    outlets,
     incidents,
   }: {
     readonly members: readonly NodeName[];
     readonly placements: readonly PlacementSurvey[];
+    /** The Macs whose power may be cut. */
+    readonly outlets: readonly string[];
     readonly incidents: readonly Incident[];
   },
 ): string {
@@ -118,7 +128,9 @@ export function questionText(
     .filter(({ state, nodes }) => state === 'serving' && nodes.some((node) => members.includes(node)))
     .map(({ name }) => name);
   const also = others.length === 0 ? '' : `, which would also interrupt ${listText(others)}`;
-  return `${cureText(cure)}${took}? If that does not help, other cures follow, at most a reboot of ${everyNodeText(members)}${also}.`;
+  const switched = members.filter((name) => outlets.includes(name));
+  const most = switched.length === 0 ? 'a reboot' : `a power cycle of ${everyNodeText(switched)} and a reboot`;
+  return `${cureText(cure)}${took}? If that does not help, other cures follow, at most ${most} of ${everyNodeText(members)}${also}.`;
 }
 
 /** The last sentence if every placement returned a token. */
@@ -130,5 +142,7 @@ export function servingText(names: readonly string[], tookMs?: number): string {
 }
 
 /** One line per cure: `1. Restart chat: failed (41 s)`. */
-export const doneText = (index: number, { cure, isDone, ms }: DoneCure): string =>
-  `${index}. ${cureText(cure)}: ${isDone ? 'done' : 'failed'} (${durationText(ms)})`;
+export function doneText(index: number, { cure, isDone, hasChanged, ms }: DoneCure): string {
+  const done = hasChanged || cure.rung === 'wait' ? 'done' : 'nothing was left to do';
+  return `${index}. ${cureText(cure)}: ${isDone ? done : 'failed'} (${durationText(ms)})`;
+}

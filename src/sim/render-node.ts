@@ -208,7 +208,7 @@ function storedAnswer(row: Row): string {
 function arms({ writes = [], patterns = [] }: Tool, rows: readonly Row[]): string {
   const known = [
     ...rows.map((row) => [rowPattern(row), rowBody(row)] as const),
-    ...writes.map(({ form, match }) => [match ?? formPattern(form), askSimulator] as const),
+    ...writes.map(({ form, match, input = '' }) => [match ?? formPattern(form), `${input}${askSimulator}`] as const),
     ...patterns.map(({ match, body }) => [match, body] as const),
   ];
   return `case "$#:$*" in\n${known.map(([match, body]) => `(${match}) ${body} ;;\n`).join('')}esac\n`;

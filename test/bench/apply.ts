@@ -32,7 +32,7 @@ const isOutcome = (step: unknown, ...outcomes: readonly string[]): boolean =>
   isRecord(step) && outcomes.includes(String(step['outcome']));
 
 /** Applies the file and expects all nodes to match. Returns the milliseconds and the steps' outcomes. */
-async function apply(rack: SshdRack): Promise<{ readonly ms: number; readonly steps: readonly unknown[] }> {
+export async function apply(rack: SshdRack): Promise<{ readonly ms: number; readonly steps: readonly unknown[] }> {
   const words = verbStart(rack, 'apply', '--yes', '--update-lock');
   const ran = await timeRun(words);
   const { steps } = documentOf(ran, words);

@@ -17,6 +17,7 @@ import { measureFnv } from './fnv.ts';
 import { measureGateway } from './gateway.ts';
 import { measureLost, startLostRack } from './lost-rank.ts';
 import { observationMemory, timePair } from './observation.ts';
+import { measureRecover } from './recover.ts';
 import { type SshdRack, startSshdRack } from './sshd-rack.ts';
 import { type StartUpRound, timeStartUp } from './start-up.ts';
 import { type Applies, barsOf, barsText, type Measured, timesText } from './summary.ts';
@@ -134,6 +135,7 @@ async function measure(): Promise<Measured> {
   const apply: Applies[] = [];
   for (const nodes of counts.filter((count) => count <= largestApplied)) apply.push(await measureApply(nodes, pairs));
   const lost = await withRack('status, a mesh that lost a member', startLostRack, (rack) => measureLost(pairs, rack));
+  const recover = await withRack('recover', startLostRack, (rack) => measureRecover(pairs, rack));
   say('gateway\n');
   const gateway = await measureGateway();
   say('models between Macs ');
@@ -149,6 +151,7 @@ async function measure(): Promise<Measured> {
     ...(largest === undefined ? {} : { memory: { nodes: largest.nodes, peakBytes: largest.peakBytes } }),
     startUp,
     lost,
+    recover,
     gateway,
     exchanges,
     firstTokens,

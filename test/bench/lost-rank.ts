@@ -56,7 +56,10 @@ function rankPid({ nodes }: SshdRack, name: string): number {
   return Number.parseInt(line, 10);
 }
 
-const repeat = async <T>(rounds: number, act: () => Promise<T>): Promise<readonly T[]> => {
+export const killRank = (rack: SshdRack, name: string): void => void process.kill(rankPid(rack, name), 'SIGKILL');
+
+/** The first result is discarded. */
+export const repeat = async <T>(rounds: number, act: () => Promise<T>): Promise<readonly T[]> => {
   await act();
   const all: T[] = [];
   for (let at = 0; at < rounds; at += 1) all.push(await act());
@@ -77,7 +80,7 @@ export async function measureLost(rounds: number, rack: SshdRack): Promise<reado
   );
   server.close();
   const leader = rankPid(rack, 'studio-1');
-  process.kill(rankPid(rack, 'studio-4'), 'SIGKILL');
+  killRank(rack, 'studio-4');
   process.kill(leader, 'SIGSTOP');
   try {
     const lost = await repeat(rounds, () => observe(ways));

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { lengthOf } from './recover.ts';
 import { barsOf, barsText, type Measured } from './summary.ts';
 
 const measured = (sixteenMs: number): Measured => ({
@@ -18,6 +19,7 @@ const measured = (sixteenMs: number): Measured => ({
   memory: { nodes: 64, peakBytes: [90e6, 119e6, 100e6] },
   startUp: [{ nodeMs: 20, versionMs: 30, validateMs: 80 }],
   lost: [{ usualMs: 400, rankLostMs: 500, othersMs: 600, namedMs: 4_400 }],
+  recover: [{ statusMs: 800, healthyMs: 1_500, wholeMs: 20_000, neededMs: 4_500 }],
   exchanges: [{ name: 'mesh of 7', seconds: 5.5, boundSeconds: 20, limit: 0.25 }],
   firstTokens: [
     { applyMs: 123_456, afterTokenMs: 4_000 },
@@ -50,6 +52,8 @@ describe('benchmark limits', () => {
       [1.25, true],
       [1.5, false],
       [4.4, true],
+      [1.5, true],
+      [15.5, false],
       [0.01, true],
       [2, true],
       [2.001, false],
@@ -76,6 +80,7 @@ describe('benchmark limits', () => {
       'one file, 16 nodes, by no-op        4.541 x   at most 1.5 x     MISSED',
       'first, 16 nodes, by no-op         112.131 x   at most 6.0 x     MISSED',
       'status, others of a silent Mac      1.500 x   at most 1.3 x     MISSED',
+      'recover, own time                  15.500 s   at most 15.0 s    MISSED',
       'gateway, later beside long JSON     2.001 s   at most 2.0 s     MISSED',
       'gateway, later beside neighbors     1.001 s   at most 1.0 s     MISSED',
       'model, mesh of 7                    0.275 x   at most 0.25 x    MISSED',
@@ -84,4 +89,16 @@ describe('benchmark limits', () => {
       'validate, by node -e 0              4.000 x   at most 3.5 x     MISSED',
     ]);
   });
+});
+
+it("the waits in recover's time count once where they overlap", () => {
+  expect(lengthOf([])).toBe(0);
+  expect(
+    lengthOf([
+      [50, 60],
+      [0, 10],
+      [5, 20],
+      [6, 7],
+    ]),
+  ).toBe(30);
 });

@@ -4,6 +4,7 @@ import type { Pair } from './floor.ts';
 import type { FnvRound } from './fnv.ts';
 import type { GatewayTimes } from './gateway.ts';
 import type { LostRound } from './lost-rank.ts';
+import type { RecoverRound } from './recover.ts';
 import type { StartUpRound } from './start-up.ts';
 
 /** Median, minimum and maximum of measured values. */
@@ -51,6 +52,7 @@ export interface Measured {
   readonly memory?: { readonly nodes: number; readonly peakBytes: readonly number[] };
   readonly startUp: readonly StartUpRound[];
   readonly lost: readonly LostRound[];
+  readonly recover: readonly RecoverRound[];
   readonly gateway?: GatewayTimes;
   /** Only on Linux, as root. */
   readonly exchanges?: readonly ExchangeTime[];
@@ -131,6 +133,20 @@ function lostBars(lost: readonly LostRound[]): readonly Bar[] {
   ];
 }
 
+/** Limits of `recover`: with nothing to do, and beyond what stopping and loading take. */
+const healthyLimitSeconds = 3;
+const ownLimitSeconds = 15;
+
+const ownMs = ({ wholeMs, neededMs }: RecoverRound): number => wholeMs - neededMs;
+
+function recoverBars(rounds: readonly RecoverRound[]): readonly Bar[] {
+  if (rounds.length === 0) return [];
+  return [
+    bar('recover, nothing is wrong', medianOf(rounds, ({ healthyMs }) => healthyMs) / 1_000, healthyLimitSeconds, 's'),
+    bar('recover, own time', medianOf(rounds, ownMs) / 1_000, ownLimitSeconds, 's'),
+  ];
+}
+
 function gatewayBars(times: GatewayTimes | undefined): readonly Bar[] {
   if (times === undefined) return [];
   const { usualMs, peakBytes, neighbors } = times;
@@ -174,6 +190,7 @@ export function barsOf({
   memory,
   startUp,
   lost,
+  recover,
   gateway,
   exchanges,
   firstTokens = [],
@@ -187,6 +204,7 @@ export function barsOf({
     ...lookBars(observation),
     ...apply.flatMap(applyBars),
     ...lostBars(lost),
+    ...recoverBars(recover),
     ...gatewayBars(gateway),
     ...exchangeBars(exchanges),
     ...wait.map((value) => bar('apply, after the first token', value, afterTokenLimitSeconds, 's')),
@@ -235,6 +253,30 @@ const changeRows = ({ apply, firstTokens = [] }: Measured): readonly string[] =>
     : [row(['first apply, real mlx', spreadText(firstTokens.map((one) => one.applyMs))])]),
 ];
 
+/** `recover` next to a `status` of the same mesh. */
+function recoverRows({ recover }: Measured): readonly string[] {
+  if (recover.length === 0) return [];
+  const statusMs = recover.map((one) => one.statusMs);
+  const rowOf = (name: string, values: readonly number[]): string =>
+    row([
+      name,
+      ...[values, statusMs].map(spreadText),
+      `${(spreadOf(values).median / spreadOf(statusMs).median).toFixed(2)}x`,
+    ]);
+  return [
+    row(['', 'meshwright', 'status', 'ratio']),
+    rowOf(
+      'recover, healthy',
+      recover.map(({ healthyMs }) => healthyMs),
+    ),
+    rowOf(
+      'recover, rank killed',
+      recover.map(({ wholeMs }) => wholeMs),
+    ),
+    rowOf('  its own time', recover.map(ownMs)),
+  ];
+}
+
 function gatewayRows({ gateway }: Measured): readonly string[] {
   if (gateway === undefined) return [];
   const { aloneMs, besideMs } = gateway.neighbors;
@@ -261,6 +303,7 @@ export function timesText(measured: Measured): string {
     ...floorRows(measured, 'sameAlgorithmsMs'),
     ...(apply.length === 0 ? [] : [row(['', 'meshwright'])]),
     ...changeRows(measured),
+    ...recoverRows(measured),
     ...gatewayRows(measured),
     row(['', 'meshwright', 'floor: node -e 0', 'ratio']),
     startUpRow('--version', versions, bare),

@@ -3,7 +3,7 @@ import { exampleDrivers } from '../../src/cli/sim/sim-example.ts';
 import { type FaultName, faultNames } from '../../src/sim/faults/faults.ts';
 import { isKept, recordEffect, recordedEffect, usualTransport } from '../contract/fault-effects.ts';
 import { isWhole, sampleOf, sliceOf } from '../sample.ts';
-import { followDoctor, seenIn, setFaults } from './follow-doctor.ts';
+import { endFaults, followDoctor, seenIn, serve, setFaults } from './follow-doctor.ts';
 import { driverPlace } from './pair.ts';
 
 const racks = exampleDrivers.flatMap((driver) =>
@@ -37,10 +37,9 @@ describe.concurrent.each(tables)(
   'the first commands that doctor suggests, with %s over %s',
   (driver, transport, own) => {
     const { place, run } = driverPlace(driver, transport);
-    const serve = async () => (await run('apply', '--sim', '--yes', '--allow', 'interrupt')).code;
 
     beforeAll(async () => {
-      expect(await serve()).toBe(0);
+      expect(await serve(run)).toBe(0);
     });
 
     it.sequential.for(own)(
@@ -63,12 +62,7 @@ describe.concurrent.each(tables)(
           if (isRecording) recordEffect(fault, driver, effect);
           else expect(effect).toEqual(row);
         } finally {
-          await run('sim', 'fault', '--clear');
-          if ((await serve()) !== 0) {
-            // The next case must not inherit leftovers of a fault, such as memory that only a reboot frees.
-            expect((await run('sim', 'up', '--fresh')).code).toBe(0);
-            expect(await serve()).toBe(0);
-          }
+          await endFaults(run);
         }
       },
     );

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { BundleDocument } from '../../src/model/documents.generated.ts';
@@ -88,6 +88,19 @@ describe('the evidence of a hang', () => {
     const again = await bundle(first.document.incident);
     expect([again.code, again.codes]).toEqual([0, []]);
     expect(fileIn(again, 'stacks.txt')).toBe(fileIn(first, 'stacks.txt'));
+  });
+
+  it('of an incident whose saved copy is damaged is refused', async () => {
+    const { incident } = (await bundle()).document;
+    const copy = (readdirSync(place.state, { recursive: true }) as string[]).find((one) =>
+      one.endsWith(`${incident}.json`),
+    );
+    truncateSync(join(place.state, copy ?? ''), 100);
+    const { code, stderr } = await run('bundle', incident, '--sim');
+    expect([code, stderr.replaceAll(/\s+/g, ' ')]).toEqual([
+      65,
+      expect.stringContaining(`${incident}.json is damaged`),
+    ]);
   });
 
   it('of an unknown incident is refused with the known ones', async () => {

@@ -4,7 +4,7 @@ import { exitCode } from '../../src/cli/exit-codes.ts';
 import { type FaultName, faults } from '../../src/sim/faults/faults.ts';
 import { faultCures } from '../contract/fault-cures.ts';
 import type { FaultEffect } from '../contract/fault-effects.ts';
-import { json, meshwright } from './meshwright.ts';
+import { json, meshwright, type Ran } from './meshwright.ts';
 import type { Place } from './place.ts';
 
 const mostSteps = 6;
@@ -23,6 +23,19 @@ export async function setFaults(place: Place, names: readonly FaultName[]): Prom
     if (code !== 0) return false;
   }
   return true;
+}
+
+type RunWords = (...words: string[]) => Promise<Ran>;
+
+/** Makes the Macs match the file; returns the exit code. */
+export const serve = async (run: RunWords) => (await run('apply', '--sim', '--yes', '--allow', 'interrupt')).code;
+
+/** Ends all faults, so that the next case inherits nothing, such as memory that only a reboot frees. */
+export async function endFaults(run: RunWords): Promise<void> {
+  await run('sim', 'fault', '--clear');
+  if ((await serve(run)) === 0) return;
+  expect((await run('sim', 'up', '--fresh')).code).toBe(0);
+  expect(await serve(run)).toBe(0);
 }
 
 interface Finding {
@@ -52,7 +65,7 @@ const isManual = ({ severity, commands, hint }: Finding): boolean =>
     );
 
 /** The arguments of a command with `--yes`, in front of a command for the node. */
-function agreed(command: string): readonly string[] {
+export function agreed(command: string): readonly string[] {
   const words = command.split(' ').slice(1);
   const end = words.indexOf('--');
   return words.toSpliced(end < 0 ? words.length : end, 0, '--yes');

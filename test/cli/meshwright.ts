@@ -22,6 +22,8 @@ export interface Ran {
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly folder?: string;
+  /** When a hung run is killed; several cures in a row take longer than any other run. */
+  readonly longestMs?: number;
 }
 
 /** Longer than any run on a busy machine, but shorter than the timeout of a test: a hung run is killed first. */
@@ -74,7 +76,7 @@ export function ended(child: ChildProcess, words: readonly string[], longestMs =
 
 /** Runs `meshwright WORDS…` to its end. */
 export const meshwright = (place: Place, words: readonly string[], options: RunOptions = {}): Promise<Ran> =>
-  ended(start(place, words, options), words);
+  ended(start(place, words, options), words, options.longestMs);
 
 /** A stream that keeps its text. */
 function keptText() {

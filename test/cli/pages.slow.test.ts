@@ -121,7 +121,7 @@ const hang: readonly Row[] = [
     shows: 'meshwright recover',
     runs: 'meshwright recover --allow reboot && meshwright history',
     claims: {
-      'It measures all Macs at once and asks each placement for a token.': /kimi: Suspected: .*kimi is hung \(no token/,
+      'It measures all Macs at once and asks each placement for a token.': /Suspected: .*kimi is hung \(no token/,
       'Each cure runs at most once.':
         /1\. Restart kimi: failed .*2\. Measure the cables.*3\. Reboot studio-2: done .*kimi serves again/,
       '`meshwright history` lists the incident with its cures.': /kimi: Restart kimi \(failed.*; then it served/,

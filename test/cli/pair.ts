@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import { type ExampleDriver, exampleText, prepareDemo } from '../../src/cli/sim/sim-example.ts';
 import { textOf } from '../architecture/sources.ts';
 import { type FileValue, filePart, fileText, pairFile, writeSources } from '../scenarios/converge-file.ts';
+import { publish, writePublishedSources } from '../scenarios/published-sources.ts';
 import { type Preparation, placeOf, placeWithFile } from './fleet.ts';
 import type { Place } from './place.ts';
 
@@ -22,16 +23,28 @@ export const overRdma = (file: FileValue): void => {
 };
 
 /** A place with two simulated Macs whose placement uses the example's runtime of a driver. */
-export function driverPlace(driver: ExampleDriver, transport: 'rdma' | 'tcp') {
-  if (driver === 'command') return pairPlace(pairFile(transport === 'rdma' ? overRdma : undefined));
+export function driverPlace(driver: ExampleDriver, transport: 'rdma' | 'tcp', { isPublished = false } = {}) {
+  const publishIf = (file: FileValue): void => (isPublished ? publish(file, { access: 'anybody' }) : undefined);
+  const sourcesBy = (write: (folder: string) => Promise<unknown>) => async (folder: string) => {
+    await write(folder);
+    await writePublishedSources(folder);
+  };
+  if (driver === 'command') {
+    const file = pairFile((value) => {
+      if (transport === 'rdma') overRdma(value);
+      publishIf(value);
+    });
+    return pairPlace(file, { write: sourcesBy(writeSources) });
+  }
   const choice = { driver, isPublished: false };
   const example = parse(exampleText(textOf('cluster.example.yaml'), choice)) as FileValue;
   const { model, runtime, sharding, context } = filePart(example, 'placements', 'chat');
   const file = pairFile((value) => {
     Object.assign(value, { runtimes: example['runtimes'], models: example['models'] });
     Object.assign(filePart(value, 'placements', 'chat'), { model, runtime, sharding, context, transport });
+    publishIf(value);
   });
-  return pairPlace(file, { write: (folder) => prepareDemo(folder, choice) });
+  return pairPlace(file, { write: sourcesBy((folder) => prepareDemo(folder, choice)) });
 }
 
 /** A place with a cluster file of two Macs, whose fleet is up during the tests. */

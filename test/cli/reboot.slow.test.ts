@@ -48,7 +48,7 @@ describe('reboot of a placement', () => {
     expect((await run('status')).code).toBe(0);
   });
 
-  it('drains it, restarts its Macs once, unlocks them, and starts it again', async () => {
+  it('drains it, restarts its Macs once past FileVault, and starts it again', async () => {
     place.write('cluster.yaml', fileText(withPassword));
     const ran = await run('reboot', 'chat', '--yes', '--json');
     expect([ran.code, schemaCheck('report')(json(ran))]).toEqual([0, []]);
@@ -58,6 +58,8 @@ describe('reboot of a placement', () => {
     expect(drain).toBeGreaterThan(-1);
     for (const node of [first, second]) {
       expect(at(`${node}/placement/chat/stop`)).toBeGreaterThan(drain);
+      expect(at(`${node}/placement/chat/stop`)).toBeGreaterThan(at(`${node}/authorize-restart`));
+      expect(at(`${node}/authorize-restart`)).toBeGreaterThan(-1);
       expect(at(`${node}/reboot`)).toBeGreaterThan(at(`${node}/placement/chat/stop`));
       expect(steps.filter((id) => id === `${node}/reboot`)).toHaveLength(1);
     }
@@ -78,5 +80,18 @@ describe('reboot of a placement', () => {
     expect(ran.code).toBe(3);
     expect(flat(ran.stdout + ran.stderr)).toContain(`meshwright unlock ${second} --sim`);
     expect((await run('unlock', second, '--password-env', 'MESH_PW')).code).toBe(0);
+  });
+
+  it('stops nothing if macOS rejects the password for the disk', async () => {
+    expect((await run('start', 'chat', '--yes')).code).toBe(0);
+    place.write('cluster.yaml', fileText(withPassword));
+    const words = ['reboot', 'chat', '--sim', '--yes', '--json'];
+    const ran = await meshwright(place, words, { env: { ...env, MESH_PW: 'not the password' } });
+    expect(ran.code).not.toBe(0);
+    const outcomes = stepsOf(ran).filter(({ id }) => /authorize-restart|\/stop$|\/reboot$/.test(id));
+    expect(new Set(outcomes.map(({ id, outcome }) => `${id.replace(/^.*\//, '')} ${outcome}`))).toEqual(
+      new Set(['authorize-restart failed', 'stop skipped', 'reboot skipped']),
+    );
+    expect((await run('status')).code).toBe(0);
   });
 });

@@ -1,7 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import type { BundleDocument } from '../../src/model/documents.generated.ts';
 import { ended, json, start } from './meshwright.ts';
 import { driverPlace } from './pair.ts';
+import { effectsSince } from './simulated-effects.ts';
 
 const { place, run } = driverPlace('mlx', 'rdma');
 
@@ -44,11 +47,15 @@ it('recover --check names the first cure and runs none', async () => {
   expect(checked.incident).toBeUndefined();
 });
 
-it('recover brings back what served before, although the file has changed meanwhile', async () => {
+it('RC5: recover saves the evidence, then brings back what served before, although the file has changed meanwhile', async () => {
   edit('context: ', 'context: 16k # ');
   const back = await recovered('--yes');
   expect(back).toMatchObject({ code: 0, rungs: ['restart'] });
   expect(await differs()).toMatch(/^context \w+ \(file: 16k\)$/);
+  // Saved before the restart, as RC5 demands: no later measurement shows the dead rank.
+  const { file, contents } = json(await run('bundle', String(back.incident), '--sim', '--json')) as BundleDocument;
+  const readme = contents.map(({ name }) => name).find((name) => name.endsWith('README.txt')) ?? '';
+  expect(execFileSync('tar', ['-xzOf', file, readme], { encoding: 'utf8' })).toContain('chat: partial');
   const past = (await run('history', '--sim')).stdout.replaceAll(/\s+/g, ' ');
   expect(past).toContain(`run ${back.incident}`);
   expect(past).toMatch(/chat: Restart chat \(done, [\d.]+ m?s\); then it served/);
@@ -85,4 +92,23 @@ it('recover ends as soon as another run holds the Macs, because that run may be 
   expect(other).toMatchObject({ code: 75, rungs: [] });
   expect(other.diagnostics.map(({ code }) => code)).toContain('lease/held');
   expect((await end).code).toBe(0);
+});
+
+it('recover changes nothing after it was stopped for longer than its lease, because another one cures meanwhile', {
+  timeout: 300_000,
+}, async () => {
+  await run('sim', 'fault', 'rank-killed', 'studio-4');
+  const words = ['recover', '--sim', '--yes', '--json'];
+  const stopped = start(place, words);
+  const end = ended(stopped, words, 300_000);
+  await expect
+    .poll(async () => (await run('lease', 'status', '--sim', '--json')).stdout)
+    .toContain('"verb": "restart"');
+  stopped.kill('SIGSTOP');
+  const rival = await recovered('--yes');
+  expect(rival).toMatchObject({ code: 0, rungs: ['restart'] });
+  const continuedAtMs = Date.now();
+  stopped.kill('SIGCONT');
+  expect([(await end).signal, (await effectsSince(continuedAtMs, place)).map(({ kind }) => kind)]).toEqual([null, []]);
+  expect((await run('ask', 'chat', 'Hello', '--sim')).code).toBe(0);
 });

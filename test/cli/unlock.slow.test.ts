@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import type { ReportDocument } from '../../src/model/documents.generated.ts';
 import { textBelow, tracesOf } from '../secret-traces.ts';
 import { type FaultServer, startFaultServer } from '../sshd/fault-server.ts';
 import { makeKey } from '../sshd/start-sshd.ts';
@@ -133,12 +134,30 @@ describe('reboot of Macs with FileVault', () => {
   const run = (env: Record<string, string>, ...words: string[]): Promise<Ran> =>
     meshwright(place, words, { env: { MESHWRIGHT_TRUST: 'env=MESH_PW', ...env } });
 
-  it('unlocks them after the restart if their passwords can be read, and announces it', async () => {
-    const ran = await run({ MESH_PW: 'simulated' }, 'reboot', '--sim', 'studio-2', '--yes');
+  it('authorizes it with the password, which leaves no trace, and the Mac starts unlocked', async () => {
+    const kept = ['--record', 'record', '--verbose'];
+    const ran = await run({ MESH_PW: 'simulated' }, 'reboot', '--sim', 'studio-2', '--yes', ...kept);
     expect(ran.code).toBe(0);
     expect(ran.stdout.replace(/\s+/g, ' ')).toContain(
-      'After the restart, meshwright unlocks the Mac with the password from env MESH_PW.',
+      'Before the restart, macOS gets the password from env MESH_PW, and then starts without asking for it.',
     );
+    const history = await run({}, 'history', '--sim', '--json');
+    expect(history.stdout).toContain('studio-2/authorize-restart');
+    // Nothing had to be unlocked.
+    expect(existsSync(join(place.state, 'unlock'))).toBe(false);
+  });
+
+  it('restarts nothing if macOS rejects the password', async () => {
+    const ran = await run({ MESH_PW: wrong }, 'reboot', '--sim', 'studio-2', '--yes', '--record', 'record', '--json');
+    const { steps } = json(ran) as ReportDocument;
+    expect(steps.map(({ id, outcome }) => [id, outcome])).toEqual([
+      ['studio-2/authorize-restart', 'failed'],
+      ['studio-2/reboot', 'skipped'],
+    ]);
+    expect(ran.code).not.toBe(0);
+    expect(ran.stdout).toContain('macOS rejected the password for the disk: Error: Unable to unlock FileVault.');
+    const kept = [place.folder, place.state].map(textBelow);
+    expect(tracesOf(wrong, [ran.stdout, ran.stderr, ...kept].join('\n'))).toEqual([]);
   });
 
   it('is refused, or exits with 3 and suggests unlock, if no password can be read', async () => {

@@ -20,6 +20,9 @@ const kept: readonly FaultName[] = ['gid-missing', 'bridge-rebuilt'];
 /** Faults that change the addresses again and again, in turn with the keeper. */
 const fought: readonly FaultName[] = ['daemon-conflict', 'internet-sharing'];
 
+/** True if a keeper may have repaired or changed it by the time that a command looks. */
+export const isKeptOrFought = (fault: FaultName): boolean => [...kept, ...fought].includes(fault);
+
 /** True if the keeper has changed what a fault shows, so that its row was not seen, but nothing else is wrong. */
 export function isKept(fault: FaultName, effect: FaultEffect, row: FaultEffect | undefined): boolean {
   const { ask, doctor, typed, end } = effect;

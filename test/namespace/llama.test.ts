@@ -19,7 +19,7 @@ import { type FileValue, filePart } from '../scenarios/converge-file.ts';
 import { changesIn, leftIn, patience } from '../scenarios/converge-rack.ts';
 import { writeTinyGguf } from '../tiny-models.ts';
 import { type NamespaceRack, startNamespaceRack } from './rack.ts';
-import { type TypedRack, typedRack } from './typed.ts';
+import { curesOf, type TypedRack, typedRack } from './typed.ts';
 
 const found = findLlamaPackages();
 const [leader, worker, otherWorker] = meshNodes;
@@ -125,6 +125,13 @@ async function restart(): Promise<void> {
   expect(leftIn(await rack.plan())).toEqual([]);
 }
 
+/** Runs `recover`, and expects these cures, the golden answer and no remaining changes. */
+async function recover(...rungs: readonly string[]): Promise<void> {
+  expect(curesOf(await typed.type('recover', '--yes', '--json'))).toEqual([0, ...rungs]);
+  expect(await ask()).toBe(golden);
+  expect(leftIn(await rack.plan())).toEqual([]);
+}
+
 describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three Macs', { timeout: patience }, () => {
   it('starts from scratch and gives the same answer as a single process', async () => {
     const { plan, report } = await rack.converge();
@@ -185,7 +192,7 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
   });
 
   inTurn(1, 3)('that loses a process or a cable', () => {
-    it('reports good health after a worker is killed, but returns no token until the mesh is restarted', async () => {
+    it('reports good health after a worker is killed, but returns no token until recover restarts the mesh', async () => {
       await rack.behindOurBack(async () => {
         await signal(worker, 'KILL');
         expect(await health()).toBe('{"status":"ok"}');
@@ -193,10 +200,10 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
       });
       const plan = await rack.plan();
       expect(wrongIn(plan)).toEqual([lostWith('was ended by a signal (Abort trap: 6)')]);
-      await restart();
+      await recover('restart');
     });
 
-    it('reports good health while a worker is suspended, but is hung until the mesh is restarted', async () => {
+    it('reports good health while a worker is suspended, but is hung until recover resumes the worker', async () => {
       await rack.behindOurBack(async () => {
         await signal(worker, 'STOP');
         expect(await health()).toBe('{"status":"ok"}');
@@ -204,7 +211,12 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
       expect(wrongIn(await rack.plan())).toEqual([
         `hung: no token: none came before the deadline of 4 s; rank 1 on ${worker} is suspended`,
       ]);
-      await restart();
+      await recover('continue');
+    });
+
+    it('is restarted by recover after the Mac of a worker has crashed and come back', async () => {
+      await rack.behindOurBack((fleet) => fleet.setFault(['crash', worker]));
+      await recover('restart');
     });
 
     it('gives no token while a cable is unplugged, reports this, and recovers by itself', async () => {

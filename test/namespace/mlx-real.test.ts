@@ -13,7 +13,7 @@ import { mlxPair, realRuntime, writeRealSources } from '../mlx/real-pair.ts';
 import { type FileValue, filePart, first, second } from '../scenarios/converge-file.ts';
 import { changesIn, expectNothingToDo, leftIn, patience, startConvergeRack } from '../scenarios/converge-rack.ts';
 import { type NamespaceRack, startNamespaceRack } from './rack.ts';
-import { type TypedRack, typedRack } from './typed.ts';
+import { curesOf, type TypedRack, typedRack } from './typed.ts';
 
 const real = findRealMlx();
 let folder: string;
@@ -77,12 +77,11 @@ async function rankOn(node: string): Promise<RecordedRank | undefined> {
   return fact?.kind === 'known' ? fact.value[0] : undefined;
 }
 
-/** Starts the mesh again. Returns the codes of the run's diagnostics. */
-async function healed(): Promise<readonly string[]> {
-  const { plan, report } = await rack.converge();
-  expect(changesIn(plan)).toEqual([`${first} placement/chat`]);
+/** Runs `recover`, and expects these cures, a token and no remaining changes. */
+async function recover(...rungs: readonly string[]): Promise<void> {
+  expect(curesOf(await typed.type('recover', '--yes', '--json'))).toEqual([0, ...rungs]);
   expect(await rankOn(first)).toMatchObject({ token: { kind: 'answered' } });
-  return (report?.diagnostics ?? []).map(({ code }) => code);
+  expect(leftIn(await rack.plan())).toEqual([]);
 }
 
 describe.skipIf(real === undefined)('a mesh of the real mlx_lm on two Macs', { timeout: 2 * patience }, () => {
@@ -96,6 +95,7 @@ describe.skipIf(real === undefined)('a mesh of the real mlx_lm on two Macs', { t
     const said = ['meshwright: group of 2 ranks over ring'];
     expect(await rankOn(first)).toMatchObject({ said, token: { kind: 'answered' }, isListening: true });
     expect(await rankOn(second)).toMatchObject({ said });
+    typed = typedRack(rack, mlxFile());
   });
 
   it('needs no changes in a second apply', () => expectNothingToDo(rack));
@@ -110,7 +110,6 @@ describe.skipIf(real === undefined)('a mesh of the real mlx_lm on two Macs', { t
     });
 
     it('works with the ask, status and bench commands', async () => {
-      typed = typedRack(rack, mlxFile());
       const asked = await typed.type('ask', 'chat', 'Tell me of the cable.', '--max-tokens', '8', '--json');
       expect(json(asked)).toMatchObject({ node: first, answer: expect.stringMatching(/./), diagnostics: [] });
       const chat = {
@@ -137,29 +136,38 @@ describe.skipIf(real === undefined)('a mesh of the real mlx_lm on two Macs', { t
     });
 
     it('restarts as a pipeline', async () => {
-      expect(await rack.declare(mlxFile({ sharding: 'pipeline' }))).toEqual([]);
-      expect(await healed()).toEqual([]);
+      const pipeline = mlxFile({ sharding: 'pipeline' });
+      expect(await rack.declare(pipeline)).toEqual([]);
+      const { plan, report } = await rack.converge();
+      expect([changesIn(plan), report?.diagnostics]).toEqual([[`${first} placement/chat`], []]);
+      expect(await rankOn(first)).toMatchObject({ token: { kind: 'answered' } });
+      typed.end();
+      typed = typedRack(rack, pipeline);
       const ranks = await Promise.all([first, second].map((node) => rack.asRoot(node, 'ps -axo command')));
       for (const { stdout } of ranks) expect(stdout).toMatch(/ ring 2 --model .* --pipeline$/m);
     });
   });
 
   inTurn(1, 2)('that loses a rank', () => {
-    it('gives no token after a rank was killed, and starts again', async () => {
+    it('gives no token after a rank was killed, until recover restarts the mesh', async () => {
       const died = expect.stringContaining('generation thread died: [ring] connection to a peer was lost');
       expect(await afterSignal(second, 'KILL')).toMatchObject({
         token: { kind: 'silent' },
         said: expect.arrayContaining([died]),
       });
       expect(leftIn(await rack.plan())[0]).toContain(`partial: rank 1 on ${second} was ended by a signal (Killed: 9)`);
-      expect(await healed()).toEqual([]);
+      await recover('restart');
     });
 
-    it('gives no token while a rank is suspended, and starts again', async () => {
+    it('gives no token while a rank is suspended, until recover resumes the rank', async () => {
       expect(await afterSignal(second, 'STOP')).toMatchObject({ token: { kind: 'silent', isTimeout: true } });
       expect(leftIn(await rack.plan())[0]).toContain('hung: no token: ');
-      // The stop resumes it first, so that it ends by itself.
-      expect(await healed()).toEqual([]);
+      await recover('continue');
+    });
+
+    it('is restarted by recover after the Mac of a rank has crashed and come back', async () => {
+      await rack.behindOurBack((fleet) => fleet.setFault(['crash', second]));
+      await recover('restart');
     });
   });
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
-import { ended, mainFile, type Ran, runWith } from '../cli/meshwright.ts';
+import { ended, json, mainFile, type Ran, runWith } from '../cli/meshwright.ts';
 import { makePlace } from '../cli/place.ts';
 import type { FileValue } from '../scenarios/converge-file.ts';
 import type { ConvergeRack } from '../scenarios/converge-rack.ts';
@@ -9,6 +9,12 @@ import { writePlace } from './write-place.ts';
 
 /** On this host, starts have real deadlines. */
 const longestMs = 120_000;
+
+/** The exit code of a `recover --json`, and its cures in order. A Mac may be back before `recover` waits for it. */
+export function curesOf(ran: Ran): readonly (number | string | null)[] {
+  const { cures } = json(ran) as { readonly cures: readonly { readonly rung: string }[] };
+  return [ran.code, ...cures.map(({ rung }) => rung).filter((rung) => rung !== 'wait')];
+}
 
 /** Runs the built command on a person's computer, which reaches a rack's Macs without `--sim`. */
 export interface TypedRack {

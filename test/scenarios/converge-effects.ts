@@ -14,7 +14,7 @@ interface Disturbance {
 const networkTools: readonly string[] = ['/usr/sbin/networksetup', '/sbin/ifconfig', '/usr/libexec/PlistBuddy'];
 const rank = /^(?:system\/|\/Library\/LaunchDaemons\/)?dev\.meshwright\.rank\.(?<placement>.+?)(?:\.plist)?$/;
 
-function disturbanceOf(effect: RecordedEffect): Disturbance | undefined {
+export function disturbanceOf(effect: RecordedEffect): Disturbance | undefined {
   const { node } = effect;
   switch (effect.kind) {
     case 'write':

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Incident, PastCure } from '../../engine/diagnose/past-cures.ts';
+import { given } from '../../model/given.ts';
 import { type JournalRecord, type RecordedRun, readableRuns } from './journal.ts';
 
 /** The journals of `recover`, apart from those of runs so that many runs do not displace them. */
@@ -11,7 +12,9 @@ export const curesOf = (records: readonly JournalRecord[]): readonly PastCure[] 
     if (one.phase !== 'cure') return [];
     const { rung, names, placements } = one;
     const next = records[at + 1];
-    const result = next?.phase === 'cured' ? { isDone: next.isDone, ms: next.ms } : {};
+    if (next?.phase !== 'cured') return [{ rung, names, placements }];
+    const { isDone, ms, hasChanged } = next;
+    const result = { isDone, ms, ...given({ hasChanged }) };
     return [{ rung, names, placements, ...result }];
   });
 

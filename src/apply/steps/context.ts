@@ -1,6 +1,8 @@
 import type { Diagnostic, NonEmpty } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
+import type { ScriptCall } from '../../model/node-script.ts';
+import type { Secret } from '../../model/secret.ts';
 import type { Step, StepProgress } from '../../model/step.ts';
 import { nodeSubject, type Subject } from '../../model/subject.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
@@ -43,6 +45,8 @@ export interface StepContext extends Omit<ScriptNote, 'step'> {
   readonly onWithdraw?: (node: NodeName) => Promise<void>;
   /** Unlocks a Mac that restarted to its FileVault lock; absent if none can be unlocked without a person. */
   readonly unlock?: NodeUnlock;
+  /** The password of a Mac's account, if its source in the file needs no input. */
+  readonly diskPassword?: (node: NodeName) => Promise<Secret | undefined>;
   /** Reads the Hugging Face token, once per run; undefined if the file has no source for it. */
   readonly token?: () => Promise<ResolvedSecret | undefined>;
   /** With this secret, the Macs of this run recognize each other when they exchange a model. */
@@ -74,6 +78,12 @@ const sleepingScripts: readonly string[] = ['drain-endpoint', 'stop-rank'];
 export function deadlineOf({ act, deadlineMs }: Step, { timing }: Pick<StepContext, 'timing'>): number {
   if (act.kind === 'script' && sleepingScripts.includes(act.name)) return deadlineMs;
   return Math.round(timeFor(deadlineMs, timing, atLeastMs[act.kind] ?? scriptAtLeastMs));
+}
+
+/** A script with the wait that a simulated clock shortens. */
+export function scaledCall(call: ScriptCall, { scale }: Pick<RunTiming, 'scale'>): ScriptCall {
+  if (call.name !== 'stop-rank' || call.args.patienceMs === undefined) return call;
+  return { ...call, args: { ...call.args, patienceMs: call.args.patienceMs * scale } };
 }
 
 const maxAttempts = 3;

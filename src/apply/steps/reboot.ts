@@ -1,10 +1,12 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, hasTrait } from '../../diagnostics/diagnostic.ts';
 import type { NodeName } from '../../model/node.ts';
+import type { ScriptArgs } from '../../model/node-script.ts';
+import type { Step } from '../../model/step.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { labelled, named, prose } from '../../model/text/prose.ts';
 import { bootSessionFact } from '../../rack/boot/fact.ts';
-import { restartBody } from '../../rack/boot/restart-script.ts';
+import { authorizeRestart, restartBody } from '../../rack/boot/restart-script.ts';
 import { read } from '../../rack/fact.ts';
 import { lockedAtFileVault } from '../../remote/keys/host-key-trust.ts';
 import type { StepResult } from '../execute.ts';
@@ -45,6 +47,22 @@ export async function runReboot(
   const result = await (to === 'up' ? awaitReturn(step, from.value, context, see) : awaitSilence(step, context));
   if (answers(to, result)) await context.resume(node);
   return result;
+}
+
+/** Sends a Mac the password of its account, so that its next restart does not wait for it at FileVault. */
+export async function runAuthorize(
+  step: Step,
+  args: ScriptArgs['authorize-restart'],
+  context: StepContext,
+): Promise<StepResult> {
+  const secret = await context.diskPassword?.(step.node);
+  if (secret === undefined) {
+    const detail = `No password for ${step.node} is available without a prompt.`;
+    return failed(diagnose('unlock/no-source', { subject: subjectOf(step), detail }));
+  }
+  return sendRootScript(step, context, (_rootPrefix, user) =>
+    authorizeRestart(args, { user, password: secret.reveal() }),
+  );
 }
 
 /** Whether the Mac was observed at the end, so that its lease can be renewed and released. */

@@ -5,15 +5,16 @@ import { driverOf } from '../../drivers/registry.ts';
 import { scriptBody } from '../../engine/scripts/registry.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
 import type { Step } from '../../model/step.ts';
+import { durationText } from '../../model/text/units.ts';
 import { putBody } from '../../node/put-file.ts';
 import { failingRankFinding } from '../../rack/placement/mesh/failing-rank-finding.ts';
 import type { StepResult } from '../execute.ts';
-import { failed, type StepContext, type StepRunner } from './context.ts';
+import { failed, type StepContext, type StepRunner, scaledCall } from './context.ts';
 import { runDialogue } from './dialogue.ts';
 import { runAsk, runGate } from './gate.ts';
 import { runProve } from './prove.ts';
 import { askRank } from './rank-words.ts';
-import { runReboot } from './reboot.ts';
+import { runAuthorize, runReboot } from './reboot.ts';
 import {
   type RootBody,
   type RootResult,
@@ -27,8 +28,9 @@ import { runSend } from './send.ts';
 
 /** Runs a step by its kind. A FleetError of the controller fails the step; any other error is a bug. */
 export async function runStep(step: Step, context: StepContext): Promise<StepResult> {
+  const patience = patienceOf(step, context);
   try {
-    const body = bodyOf(step);
+    const body = bodyOf(step, context);
     const result: RootResult =
       body === undefined ? await runnerOf(step.act.kind)(step, context) : await sendRootScript(step, context, body);
     const diagnostics = [...result.diagnostics, ...stopWords(step, result.said)];
@@ -36,18 +38,31 @@ export async function runStep(step: Step, context: StepContext): Promise<StepRes
   } catch (error) {
     if (error instanceof FleetError) return failed(...error.diagnostics);
     throw error;
+  } finally {
+    clearTimeout(patience);
   }
 }
 
 /** The body of a step that consists of one root script; undefined for all others. */
-function bodyOf({ act }: Step): RootBody | undefined {
+function bodyOf({ act }: Step, { timing }: StepContext): RootBody | undefined {
   if (act.kind === 'put') return (rootPrefix, login) => putBody({ ...act, rootPrefix, login });
-  return act.kind === 'script' && act.name !== 'withdraw-node' ? () => scriptBody(act) : undefined;
+  const isOwn = act.kind === 'script' && act.name !== 'withdraw-node' && act.name !== 'authorize-restart';
+  return isOwn ? () => scriptBody(scaledCall(act, timing)) : undefined;
 }
 
+/** Says why a rank is not stopped at once, if it does not exit in a moment. */
+function patienceOf({ act }: Step, { progress }: StepContext): NodeJS.Timeout | undefined {
+  if (act.kind !== 'script' || act.name !== 'stop-rank' || act.args.patienceMs === undefined) return undefined;
+  const text = `waiting up to ${durationText(act.args.patienceMs)} for its exit, because SIGKILL may cost a reboot`;
+  return setTimeout(() => progress({ text }), silenceMs);
+}
+
+const silenceMs = 2_000;
+
 const runners: { readonly [K in Exclude<Step['act']['kind'], 'put'>]: StepRunner<K> } = {
-  // Only `withdraw-node`, which has to suspend the lease.
-  script: runWithdraw,
+  // The first needs a secret, and `withdraw-node` has to suspend the lease.
+  script: (step, context) =>
+    step.act.name === 'authorize-restart' ? runAuthorize(step, step.act.args, context) : runWithdraw(step, context),
   transaction: runTransaction,
   send: runSend,
   job: runJob,

@@ -161,6 +161,10 @@ const hints: ReadonlyMap<string, Prose> = new Map<string, Prose>(
       'meshwright starts nothing as an account that may be able to change programs that root runs. Find out on the Mac why that path cannot be read, or remove it from its LaunchDaemon.',
     'other-account':
       'If nothing else needs that account and group, delete both on the Mac, in a Terminal with Full Disk Access: sudo dscl . -delete /Users/NAME, then sudo dscl . -delete /Groups/NAME. Or name a different account in system.accounts.',
+    'no-authrestart':
+      'To restart the Mac anyway and unlock it afterwards, remove `password` from the file, and add --allow locked-reboot.',
+    'disk-password':
+      'Correct the password at its source in the file (`password`). `sudo fdesetup list` on the Mac shows which accounts may unlock the disk. Nothing was stopped for this restart.',
     'ended-at-once': prose`See its last log lines: ${meshwright('logs')}`,
   }),
 );

@@ -106,11 +106,14 @@ interface CommandHooks extends Pick<RunOptions, 'onLeased' | 'onWithdraw'> {
   readonly afterTask?: (work: PlaybookWork, lost: AbortSignal) => Promise<void>;
 }
 
+/** With an observation that is recent enough for the command's first plan, or else without. */
+export type SeenCluster = SettledCluster & Pick<PlaybookOptions, 'seen'>;
+
 /** Runs a command from its first observation to the final check. */
 export async function actOn(
   run: Run,
   command: CommandSpec,
-  cluster: Pick<SettledCluster, 'opened' | 'lockPlace'>,
+  cluster: Pick<SeenCluster, 'opened' | 'lockPlace' | 'seen'>,
   ways: SshTargets = openTargets(run, cluster.opened),
 ): Promise<EndedRun> {
   const { verb, file } = command;
@@ -124,7 +127,11 @@ export async function actOn(
   do {
     const unrun = first && (await withoutRun(run, command, first));
     const report =
-      unrun ?? (await runPlaybook(playbook, await playbookOptions(run, { ...command, scope, first }, ways, show)));
+      unrun ??
+      (await runPlaybook(playbook, {
+        ...(await playbookOptions(run, { ...command, scope, first }, ways, show)),
+        ...given({ seen: cluster.seen }),
+      }));
     const checked: ReturnType<FinalCheck> = command.check?.(report) ?? { targets: scope.targets };
     const { targets } = checked;
     // A plan that was not run takes the place of the final check.

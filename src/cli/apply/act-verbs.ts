@@ -17,11 +17,11 @@ import type { Goal, GoalOf } from '../../rack/goal.ts';
 import { gatewayNodes } from '../../rack/placement/endpoint/drain.ts';
 import { drainLines } from '../../report/run/drain-text.ts';
 import { refuseAny } from '../cluster/open-cluster.ts';
-import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.ts';
+import { settleFromLock } from '../cluster/settle-cluster.ts';
 import { amongApplied, namedMembers, namedNodes, namedPlacements } from '../cluster/targets.ts';
 import { createConsent, type GuardedEffect } from '../plan/consent.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
-import { actOn, type CommandSpec, playbookOf, shippedPlaybook } from './act-on.ts';
+import { actOn, type CommandSpec, playbookOf, type SeenCluster, shippedPlaybook } from './act-on.ts';
 import { checkGoal, reaching } from './final-check.ts';
 import { type EndedRun, nodesSentOff } from './run-outcome.ts';
 
@@ -98,7 +98,7 @@ export async function actOnPlacements(
   run: Run,
   verb: PlacementVerb,
   named: readonly GuardedEffect[],
-  cluster: SettledCluster = settleFromLock(run),
+  cluster: SeenCluster = settleFromLock(run),
 ): Promise<EndedRun> {
   const { fleet } = cluster;
   // A restart keeps the running layout. A start uses the nodes in the file, or the fallback.
@@ -163,7 +163,7 @@ export const shutdown: VerbBody = (run) => actOnMacs(run, 'shutdown');
 export async function actOnMacs(
   run: Run,
   verb: 'reboot' | 'shutdown',
-  cluster: SettledCluster = settleFromLock(run),
+  cluster: SeenCluster = settleFromLock(run),
 ): Promise<EndedRun> {
   const { fleet } = cluster;
   const chosen = verb === 'reboot' ? await namedMembers(run, cluster) : namedNodes(run, fleet);

@@ -7,6 +7,7 @@ import type { RunEvent, RunListener } from '../../apply/run-events.ts';
 import { type RunDrawing, showRun } from '../../apply/show-run.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
+import type { NodeName } from '../../model/node.ts';
 import { needsToken } from '../../model/step.ts';
 import { requireClusterFile } from '../cluster/open-cluster.ts';
 import type { SshTargets } from '../cluster/ssh-targets.ts';
@@ -15,7 +16,7 @@ import { observeLimits } from '../look/observe-fleet.ts';
 import { readToken } from '../sources/hub-source.ts';
 import { missingIfRefused } from '../sources/secrets.ts';
 import { isLive, showEvent } from '../terminal/console.ts';
-import { unlockWithoutPerson } from '../unlock/unlock-by-itself.ts';
+import { passwordOf, unlockWithoutPerson } from '../unlock/unlock-by-itself.ts';
 import { timingFor } from '../use-limits.ts';
 import { parseDuration, type Run, textOption, usageError } from '../verb.ts';
 import { plainView, type RunView, sayLine } from './plain-view.ts';
@@ -75,6 +76,7 @@ export async function prepareRun(
       listen(event);
     },
     unlock: unlockWithoutPerson(run, { fleet: desired, ways }),
+    diskPassword: (node: NodeName) => passwordOf(run, node, { fleet: desired, ways }),
     token,
   };
   let journal: Journal | undefined;

@@ -5,7 +5,7 @@ import { everyNode } from '../../desired/layouts.ts';
 import { placementsFor } from '../../desired/replicas.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { documentHead } from '../../diagnostics/json.ts';
-import { type NextCure, nextCure, silentPlacements } from '../../engine/diagnose/next-cure.ts';
+import { type Cure, type NextCure, nextCure, silentPlacements } from '../../engine/diagnose/next-cure.ts';
 import { nodesWithOutlet } from '../../engine/diagnose/outlet-check.ts';
 import { type Incident, recoveriesIn } from '../../engine/diagnose/past-cures.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
@@ -21,7 +21,7 @@ import { saveEvidence } from '../look/save-evidence.ts';
 import { checkFleet, doctorParts } from '../look/status.ts';
 import { allowedEffects } from '../plan/consent.ts';
 import { askYes } from '../terminal/ask.ts';
-import { diagnosticsJson, pageFor, paragraphText } from '../terminal/console.ts';
+import { diagnosticsJson, pageFor, paragraphText, withLine } from '../terminal/console.ts';
 import { exitOfSignal } from '../terminal/signals.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { type Measured, membersOf, runCure } from './run-cure.ts';
@@ -38,12 +38,7 @@ export const recover: VerbBody = async (run) => {
   if (begun.next.kind === 'person') return ended(run, names, begun, exitCode.handsNeeded);
   const { cure } = begun.next;
   if (run.own['check'] === true) return ended(run, names, begun, exitCode.changesPending, `Next: ${cureText(cure)}.`);
-  if (
-    !(await askYes(
-      run,
-      questionText(cure, { members: membersOf(first, names), placements: first.placements, incidents }),
-    ))
-  )
+  if (!(await askYes(run, questionText(cure, { ...first, members: membersOf(first, names), incidents }))))
     return ended(run, names, begun, exitCode.nothingChanged, 'Nothing was changed.');
   const startedAtMs = performance.now();
   const climbed = await booked(run, first.desired, (journal) => climb(run, names, begun, { mayReboot, journal }));
@@ -79,7 +74,8 @@ async function measure(run: Run): Promise<Measured> {
   const { shown, document } = doctorParts(checked);
   const outlets = nodesWithOutlet(desired).map(({ name }) => name);
   const { troubles } = shown;
-  return { desired, started: locked, observation, placements, clients, changed, outlets, troubles, document };
+  const measured = { desired, started: locked, observation, placements, clients, changed, outlets, troubles, document };
+  return { ...measured, atMs: performance.now() };
 }
 
 /**
@@ -150,12 +146,22 @@ async function climb(
     }
     journal.write({ phase: 'cure', rung: cure.rung, names: cure.names, placements: silent, code: cure.finding.code });
     const startedAtMs = performance.now();
-    const { exit, problems } = await runCure(run, cure, { seen: now.seen, names, measure: () => measure(run) });
-    const done = { cure, isDone: exit === exitCode.done, ms: performance.now() - startedAtMs };
-    journal.write({ phase: 'cured', isDone: done.isDone, ms: done.ms });
+    let last = undefined as Measured | undefined;
+    const measureAgain = async (): Promise<Measured> => {
+      last = await measure(run);
+      return last;
+    };
+    const { exit, problems, hasChanged } = await withLine(
+      run.console,
+      (seconds) => (isShownItself(run, cure) ? undefined : `${cureText(cure)}: ${seconds} s`),
+      () => runCure(run, cure, { seen: now.seen, names, measure: measureAgain }),
+    );
+    const done = { cure, hasChanged, isDone: exit === exitCode.done, ms: performance.now() - startedAtMs };
+    journal.write({ phase: 'cured', isDone: done.isDone, hasChanged, ms: done.ms });
     if (exit === exitCode.leaseHeld) return { ...now, problems, isHeld: true };
     if (!run.options.json) run.console.out(paragraphText(run.console, doneText(now.done.length + 1, done)));
-    const seen = await measure(run);
+    // A wait has just measured.
+    const seen = last ?? (await measure(run));
     now = {
       seen,
       next: nextCure(seen, names, [...now.done.map((one) => one.cure), cure]),
@@ -165,6 +171,10 @@ async function climb(
   }
   return now;
 }
+
+/** These cures show what they wait for; with `--json`, none does. */
+const isShownItself = ({ options }: Run, { rung }: Cure): boolean =>
+  options.json === true || rung === 'wait' || rung === 'measure' || rung === 'power-cycle';
 
 function showWrong(
   { console, options }: Run,
@@ -214,7 +224,8 @@ function ended(
   return {
     exit: exitOfSignal(run.signal) ?? exit,
     document,
-    problems,
+    // They ask for work that a later cure has made needless.
+    problems: next.kind === 'serving' ? [] : problems,
     text: text === '' ? '' : paragraphText(run.console, text),
   };
 }

@@ -5,11 +5,12 @@ import { type Cure, mayBeBusy, type SeenTroubles, silentPlacements } from '../..
 import { inFleetOrder } from '../../engine/playbooks/expand.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { DoctorDocument } from '../../model/documents.generated.ts';
+import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Goal } from '../../rack/goal.ts';
 import { longestQuietMs } from '../../rack/placement/mesh/read-mesh.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
-import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.ts';
+import { settleFromLock } from '../cluster/settle-cluster.ts';
 import { openTargets } from '../cluster/ssh-targets.ts';
 import { codeFor, type ExitCode, exitCode, firstOf } from '../exit-codes.ts';
 import { cables } from '../look/cables.ts';
@@ -18,7 +19,7 @@ import { createConsent } from '../plan/consent.ts';
 import { showWait } from '../terminal/console.ts';
 import { timingFor } from '../use-limits.ts';
 import type { Run, VerbBody } from '../verb.ts';
-import { actOn } from './act-on.ts';
+import { actOn, type SeenCluster } from './act-on.ts';
 import { actOnMacs, actOnPlacements } from './act-verbs.ts';
 import { reaching } from './final-check.ts';
 import { powerCycle } from './power-cycle.ts';
@@ -31,7 +32,12 @@ export interface Measured extends SeenTroubles {
   readonly desired: DesiredFleet;
   /** With the settings with which its placements were last started, as far as they are known. */
   readonly started: DesiredFleet;
+  /** By `performance.now()`. */
+  readonly atMs: number;
 }
+
+/** A measurement this recent is not repeated before a cure, because a hung placement takes its whole deadline. */
+const freshMs = 30_000;
 
 /** What the rung `network` may change; nothing else in the file is applied. */
 const networkKinds: readonly ResourceKind[] = [
@@ -48,6 +54,8 @@ const busyPollMs = 10_000;
 export interface CureResult {
   readonly exit: number;
   readonly problems: readonly Diagnostic[];
+  /** False if it only waited, or if nothing was left to do, as after another run's cure. */
+  readonly hasChanged: boolean;
 }
 
 /** What a cure needs: the last measurement, and a way to measure again while it waits. */
@@ -62,12 +70,15 @@ export async function runCure(run: Run, cure: Cure, context: CureContext): Promi
   const own: Run = { ...run, words: cure.names, own: {}, options: { ...run.options, yes: true, json: true } };
   try {
     const ended = await bodyOf(cure, context, run)(own);
-    if (typeof ended === 'number') return { exit: ended, problems: [] };
+    if (typeof ended === 'number') return { exit: ended, problems: [], hasChanged: cure.rung !== 'wait' };
     const problems = ended.exit === exitCode.done ? [] : (ended.problems ?? []);
-    return { exit: ended.exit ?? exitCode.done, problems };
+    const { document } = ended;
+    const steps = 'steps' in document && 'counts' in document ? document.steps : undefined;
+    const hasChanged = steps?.some(({ outcome }) => outcome === 'changed') ?? true;
+    return { exit: ended.exit ?? exitCode.done, problems, hasChanged };
   } catch (error) {
     if (!(error instanceof FleetError)) throw error;
-    return { exit: firstOf(error.diagnostics.map(codeFor)), problems: error.diagnostics };
+    return { exit: firstOf(error.diagnostics.map(codeFor)), problems: error.diagnostics, hasChanged: false };
   }
 }
 
@@ -111,12 +122,13 @@ function bodyOf({ rung, names }: Cure, { seen, names: all, measure }: CureContex
 }
 
 /** The file with the settings with which its placements were last started: nothing newer in the file is applied. */
-function clusterOf(run: Run, { started }: Measured): SettledCluster {
+function clusterOf(run: Run, { started, atMs, observation }: Measured): SeenCluster {
   const cluster = settleFromLock(run);
   const placements = cluster.fleet.placements.map(
     (one) => started.placements.find(({ name }) => name === one.name) ?? one,
   );
-  return { ...cluster, fleet: { ...cluster.fleet, placements } };
+  const seen = performance.now() - atMs < freshMs ? observation : undefined;
+  return { ...cluster, fleet: { ...cluster.fleet, placements }, ...given({ seen }) };
 }
 
 /** The Macs of the placements that do not serve. */

@@ -12,9 +12,12 @@ import { requestPatternOf } from '../../drivers/registry.ts';
 import { silentPlacements } from '../../engine/diagnose/next-cure.ts';
 import { factsJson } from '../../engine/observe/facts.ts';
 import type { DoctorDocument } from '../../model/documents.generated.ts';
+import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import { exitText, isSuccess } from '../../model/probe.ts';
 import { namedSubject, nodeSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { type Prose, prose } from '../../model/text/prose.ts';
 import { dayOf } from '../../model/text/units.ts';
 import { rankServiceLabel } from '../../node/paths/own-paths.ts';
 import { mutatingCommand } from '../../node/root-script.ts';
@@ -26,7 +29,7 @@ import { rankLogCommand, rankStackScript } from '../../rack/placement/observed/r
 import { servicesFact } from '../../rack/records/services-fact.ts';
 import { diagnoseSudo } from '../../remote/keys/password-login.ts';
 import { printedText } from '../../remote/remote.ts';
-import { type Evidence, logsInTimeOrder } from '../../report/evidence.ts';
+import { type Evidence, logsInTimeOrder, parseEvidence } from '../../report/evidence.ts';
 import { lockPlaceOf, openCluster } from '../cluster/open-cluster.ts';
 import { openTargets } from '../cluster/ssh-targets.ts';
 import { journalsOf } from '../files/places.ts';
@@ -265,15 +268,19 @@ function idsIn(folder: string): readonly string[] {
 /** The ids of a cluster's saved incidents, newest first. */
 export const savedIncidents = (run: Run, cluster: string): readonly string[] => idsIn(folderOf(run, cluster));
 
-/** The evidence of a saved incident. @throws FleetError `cli/cannot-read` */
+/** The evidence of a saved incident. @throws FleetError `cli/cannot-read`, also if the file is damaged */
 export function readEvidence(run: Run, cluster: string, id: string): Evidence {
   const path = join(folderOf(run, cluster), `${id}.json`);
+  const unreadable = (why: string, hint?: Prose) =>
+    failure('cli/cannot-read', { detail: `${path} ${why}.`, subject: namedSubject(path), ...given({ hint }) });
+  let text: string;
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Evidence;
+    text = readFileSync(path, 'utf8');
   } catch (error) {
-    throw failure('cli/cannot-read', {
-      detail: `${path} cannot be read: ${messageOf(error)}.`,
-      subject: namedSubject(path),
-    });
+    throw unreadable(`cannot be read: ${messageOf(error)}`);
   }
+  const evidence = parseEvidence(text);
+  if (evidence === undefined)
+    throw unreadable('is damaged', prose`To save and pack the evidence of now: ${meshwright('bundle')}`);
+  return evidence;
 }

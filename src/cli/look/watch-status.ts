@@ -6,12 +6,14 @@ import type { EndpointTraffic } from '../../model/gateway.ts';
 import { mapKnown, seenValue } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
-import { prose } from '../../model/text/prose.ts';
+import { type Prose, prose } from '../../model/text/prose.ts';
 import { notAskedReason } from '../../node/endpoint/judge-answer.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { read, readValue } from '../../rack/fact.ts';
+import type { LateRank } from '../../rack/placement/check/late-rank.ts';
 import { fleetMemory } from '../../rack/placement/check/placement-checks.ts';
 import { clientCounts, type PlacementSurvey, surveyPlacements } from '../../rack/placement/check/placement-survey.ts';
+import { lateIn } from '../../rack/placement/check/rdma-suspicions.ts';
 import { endpointStatus } from '../../rack/placement/mesh/gateway-steps.ts';
 import { seeRank } from '../../rack/placement/mesh/rank-states.ts';
 import { placementsFact } from '../../rack/placement/observed/fact.ts';
@@ -30,7 +32,11 @@ import { lostLines, patienceMs, watchFleet } from './cables.ts';
 import { observeLimits } from './observe-fleet.ts';
 
 /** The facts that change while placements serve; all others are read once, and after a lost connection. */
-const often = ['placements', 'services', 'gateways', 'swap', 'boot-session'] as const;
+const often = [
+  ...(['placements', 'services', 'gateways', 'swap', 'boot-session'] as const),
+  // They name the late rank of a hung placement, without opening the RDMA library.
+  ...(['rdma-objects', 'rdma-holders', 'reboot-mark'] as const),
+];
 
 /** `status --watch`: checks over one connection per node until Ctrl-C, and asks for a token now and then. */
 export async function watchStatus(run: Run): Promise<ExitCode> {
@@ -70,7 +76,8 @@ export async function watchStatus(run: Run): Promise<ExitCode> {
       noteStates(since, placements, timeOfDay());
       const clients = clientCounts(view, placements);
       const memory = fleetMemory(desired, observation).filter(({ node }) => names.includes(node));
-      show({ desired, observation, placements, clients, memory, since });
+      const late = new Map(placements.flatMap((one) => lateEntry(one, lateIn(view, one))));
+      show({ desired, observation, placements, clients, memory, since, late });
       await pause(timing.watchMs, signal);
     }
   } finally {
@@ -78,6 +85,9 @@ export async function watchStatus(run: Run): Promise<ExitCode> {
   }
   return exitOfSignal(run.signal) ?? exitCode.done;
 }
+
+const lateEntry = ({ name }: PlacementSurvey, late: LateRank | undefined): readonly (readonly [string, Prose])[] =>
+  late === undefined ? [] : [[name, late.text]];
 
 const timeOfDay = (): string => new Date().toTimeString().slice(0, 8);
 

@@ -133,11 +133,12 @@ async function lockedOf(
 
 const loginMessage = 'ssh login message';
 const sudoInput = "sudo's standard input";
+const diskInput = "fdesetup's standard input";
 
 const needs: Readonly<Record<Need, { readonly text: string; readonly channels: readonly string[] }>> = {
   unlock: { text: 'needed now: unlock', channels: [loginMessage] },
   enroll: { text: 'needed now: enroll', channels: [loginMessage, sudoInput] },
-  'after-restart': { text: 'after a restart: unlock', channels: [loginMessage] },
+  'after-restart': { text: 'for a restart', channels: [diskInput, loginMessage] },
   nothing: { text: 'not needed', channels: [] },
   unknown: { text: 'unknown', channels: [] },
 };
@@ -181,14 +182,14 @@ interface Found {
   readonly seen: string;
 }
 
-/** `no password needed now; after a restart on studio-1..4` */
+/** `no password needed now; for a restart on studio-1..4` */
 function needSummary(rows: readonly NodeRow[]): string {
   const on = (...needs: readonly Need[]): string =>
     everyNodeText(rows.filter(({ need }) => needs.includes(need)).map(({ name }) => name));
   const [now, later, open] = [on('unlock', 'enroll'), on('after-restart'), on('unknown')];
   return [
     now === '' ? 'no password needed now' : `password needed now on ${now}`,
-    ...(later === '' ? [] : [`after a restart on ${later}`]),
+    ...(later === '' ? [] : [`for a restart on ${later}`]),
     ...(open === '' ? [] : [`unknown on ${open}`]),
   ].join('; ');
 }

@@ -17,6 +17,7 @@ import { type Diagnostic, FleetError, hasTrait } from '../../diagnostics/diagnos
 import type { Playbook } from '../../engine/playbooks/playbook.ts';
 import type { DesiredFleet, DesiredNode, UnlockReadiness } from '../../model/desired.ts';
 import { jsonObject, parsedJson } from '../../model/digest.ts';
+import type { NodeName } from '../../model/node.ts';
 import type { Secret } from '../../model/secret.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
@@ -119,7 +120,7 @@ export function unlockWithoutPerson(run: Run, { fleet, ways }: About): NodeUnloc
   const attempts = openUnlockAttempts(run.env, timing.unlockPauseMs);
   return async (name, { signal, onProgress }) => {
     const node = fleet.nodes.find((one) => one.name === name);
-    const secret = node === undefined ? undefined : await quietSecret(run, node, ways.clusterFile);
+    const secret = await passwordOf(run, name, { fleet, ways });
     if (node === undefined || secret === undefined)
       return noSource(name, `No password for ${name} is available without a prompt.`);
     const settled = { kind: 'way' as const, ...(await ways.settle(node)) };
@@ -156,6 +157,12 @@ export function unlessAboutNode(error: unknown): undefined {
   throw error;
 }
 
+/** The same by name. */
+export async function passwordOf(run: Run, name: NodeName, { fleet, ways }: About): Promise<Secret | undefined> {
+  const node = fleet.nodes.find((one) => one.name === name);
+  return node && quietSecret(run, node, ways.clusterFile);
+}
+
 /** A node's password, if it is available without a prompt. */
 async function quietSecret(run: Run, node: DesiredNode, clusterFile: string): Promise<Secret | undefined> {
   if (node.password === undefined || node.password.kind === 'prompt') return undefined;
@@ -179,12 +186,12 @@ export async function unlockReadiness(
   const attempts = openUnlockAttempts(run.env, timingFor(run).unlockPauseMs);
   const own = await ownIdentity();
   const readinessOf = async (node: DesiredNode): Promise<UnlockReadiness> => {
-    if (own !== undefined && node.identity === own) return 'this-computer';
     if (node.password === undefined || node.password.kind === 'prompt') return 'no-source';
     const settled = await ways.settle(node).catch(unlessAboutNode);
-    if (settled?.trust.knowsPreboot !== true) return 'no-key';
-    if (attempts.wasRefused(lookupName(settled.target.host, settled.target.port))) return 'refused';
-    return (await quietSecret(run, node, ways.clusterFile)) === undefined ? 'no-password' : 'ready';
+    if (settled && attempts.wasRefused(lookupName(settled.target.host, settled.target.port))) return 'refused';
+    if ((await quietSecret(run, node, ways.clusterFile)) === undefined) return 'no-password';
+    if (own !== undefined && node.identity === own) return 'this-computer';
+    return settled?.trust.knowsPreboot === true ? 'ready' : 'no-key';
   };
   const unlocks: Record<string, UnlockReadiness> = {};
   for (const node of fleet.nodes) unlocks[node.name] = await readinessOf(node);

@@ -105,7 +105,7 @@ function startsOf({ rung, names }: Cure, { placements }: SeenTroubles): readonly
 const newerFinding = ({ name, words }: ChangedPlacement): Diagnostic =>
   diagnose('recover/settings-changed', {
     subject: placementSubject(name),
-    detail: `Not known exactly: the settings of its last start. They differ from the file: ${escapeText(words)}.`,
+    detail: `Its last start had other settings than the file, which are only partly known: ${escapeText(words)}.`,
     hint: prose`To start it with the file's settings: ${meshwright('apply')}. To bring it back as it was, restore the older settings in the file, then: ${aside(meshwright('recover', name))}`,
   });
 

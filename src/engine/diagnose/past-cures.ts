@@ -4,6 +4,8 @@ export interface PastCure extends Pick<JournalCure, 'rung' | 'names' | 'placemen
   /** Absent if the run was killed during the cure: whether it worked is unknown. */
   readonly isDone?: boolean;
   readonly ms?: number;
+  /** False if it only waited, or if nothing was left to do, as after another run's cure; absent in older journals. */
+  readonly hasChanged?: boolean;
 }
 
 /** One run of `recover` that began at least one cure. */
@@ -27,7 +29,8 @@ const weekMs = 7 * 24 * 3_600_000;
 /** @param incidents newest first */
 export function recoveriesIn(incidents: readonly Incident[], placement: string, nowMs: number): Recoveries | undefined {
   const healed = incidents.flatMap(({ isServing, startedAtMs, cures }) => {
-    const cure = cures.findLast(({ placements, isDone }) => isDone === true && placements.includes(placement));
+    const own = cures.filter(({ placements, hasChanged }) => placements.includes(placement) && hasChanged !== false);
+    const cure = own.findLast(({ isDone }) => isDone === true);
     const isRecent = nowMs - startedAtMs < weekMs;
     return isServing === true && isRecent && cure !== undefined ? [{ atMs: startedAtMs, cure }] : [];
   });

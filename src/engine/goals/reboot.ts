@@ -1,6 +1,6 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import type { DesiredNode, UnlockReadiness } from '../../model/desired.ts';
+import type { UnlockReadiness } from '../../model/desired.ts';
 import { mapKnown } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import { secretSourceText } from '../../model/secret.ts';
@@ -62,10 +62,33 @@ const unknownSession = ({ desired: { name: node } }: ObservedTarget): Blocker =>
     action: prose`Find out why the boot session of ${node} is unknown: ${meshwright('facts', node)}`,
   });
 
+const authorizeDeadlineMs = 60_000;
+
+/** Comes before the stops on the Mac's placements, so that a wrong password stops nothing. */
+const authorizeStep = (target: ObservedTarget, view: View): Step => ({
+  id: stepId(`${target.desired.name}/authorize-restart`),
+  node: target.desired.name,
+  // Every stop waits for steps of this kind on its nodes.
+  resource: 'sudo',
+  class: 'converge',
+  act: {
+    kind: 'script',
+    name: 'authorize-restart',
+    args: readinessOf(target, view) === 'ready' ? { unlocksLater: true } : {},
+  },
+  effect: { kind: 'none' },
+  changes: [],
+  needs: [],
+  peers: [],
+  establishes: [],
+  deadlineMs: authorizeDeadlineMs,
+});
+
 function restartStep(goal: Restart, target: ObservedTarget, view: View): Step {
   const { name: node } = target.desired;
   const { facts } = target;
-  const staysLocked = lockOf(goal, target) !== undefined && readinessOf(target, view) !== 'ready';
+  const isAlone = !isAuthorized(goal, target, view) && readinessOf(target, view) !== 'ready';
+  const staysLocked = lockOf(goal, target) !== undefined && isAlone;
   return {
     id: stepId(`${node}/${goal.kind}`),
     node,
@@ -92,6 +115,15 @@ function lockOf(goal: Restart, { facts }: ObservedTarget): string | undefined {
   return seen === 'on' ? 'FileVault is on' : 'FileVault is being switched on or off';
 }
 
+/**
+ * True if this run has the password with which macOS can be restarted past FileVault. It is not known whether macOS
+ * accepts the password while it switches FileVault on or off.
+ */
+const isAuthorized = (goal: Restart, target: ObservedTarget, view: View): boolean =>
+  goal.kind === 'reboot' &&
+  readValue(target.facts, filevaultFact) === 'on' &&
+  ['ready', 'no-key', 'this-computer'].includes(readinessOf(target, view));
+
 const readinessOf = ({ desired: { name } }: ObservedTarget, { desired: { unlocks = {} } }: View): UnlockReadiness =>
   unlocks[name] ?? 'no-password';
 
@@ -105,9 +137,16 @@ const unlockHints: Readonly<Record<Exclude<UnlockReadiness, 'ready'>, (node: str
   refused: (_, source) => `It refused the last password. Correct ${source}.`,
 };
 
-function endsAtFileVault({ name: node, password }: DesiredNode, lock: string, readiness: UnlockReadiness): Diagnostic {
+function endsAtFileVault(goal: Restart, lock: string, target: ObservedTarget, view: View): Diagnostic {
+  const { name: node, password } = target.desired;
+  const readiness = readinessOf(target, view);
   const source = password === undefined ? 'its source' : secretSourceText(password);
   const about = { subject: nodeSubject(node) };
+  if (isAuthorized(goal, target, view)) {
+    const later = readiness === 'ready' ? ' If the Mac cannot do that, meshwright unlocks it after the restart.' : '';
+    const detail = `${lock}. Before the restart, macOS gets the password from ${source}, and then starts without asking for it.${later}`;
+    return diagnose('reboot/ends-at-filevault', { ...about, severity: 'notice', detail, hint: 'Nothing to do.' });
+  }
   if (readiness === 'ready') {
     const detail = `${lock}. After the restart, meshwright unlocks the Mac with the password from ${source}.`;
     return diagnose('reboot/ends-at-filevault', { ...about, severity: 'notice', detail, hint: 'Nothing to do.' });
@@ -127,7 +166,10 @@ const restarts = (goal: Restart): Resource => ({
   steps: (changes, view) => ({
     steps: targetsOf(goal, view)
       .filter(({ desired: { name: node } }) => changes.some(({ id }) => id === propertyKey({ node, ...own })))
-      .map((target) => restartStep(goal, target, view)),
+      .flatMap((target) => [
+        ...(isAuthorized(goal, target, view) ? [authorizeStep(target, view)] : []),
+        restartStep(goal, target, view),
+      ]),
   }),
   blockers: (view) =>
     targetsOf(goal, view)
@@ -136,7 +178,7 @@ const restarts = (goal: Restart): Resource => ({
   notices: (view) =>
     targetsOf(goal, view).flatMap((target) => {
       const lock = lockOf(goal, target);
-      return lock === undefined ? [] : endsAtFileVault(target.desired, lock, readinessOf(target, view));
+      return lock === undefined ? [] : endsAtFileVault(goal, lock, target, view);
     }),
 });
 

@@ -26,6 +26,7 @@ import {
   removeModelVersions,
   removeRuntimeVersions,
 } from '../../rack/artifacts/trees/tree-scripts.ts';
+import { authorizeRestart } from '../../rack/boot/restart-script.ts';
 import { removeBridge } from '../../rack/bridge/remove-bridge-script.ts';
 import { setClock } from '../../rack/clock/set-clock-script.ts';
 import { returnDaemon, stopDaemon } from '../../rack/foreign-daemon/daemon-scripts.ts';
@@ -90,6 +91,7 @@ const scripts: { readonly [K in ScriptName]: (args: ScriptArgs[K]) => string } =
   'remove-model-versions': removeModelVersions,
   'bootstrap-rank': bootstrapRank,
   'kick-rank': kickRank,
+  'authorize-restart': authorizeRestart,
   'stop-rank': stopRank,
   'continue-rank': continueRank,
   'keep-golden': keepGolden,

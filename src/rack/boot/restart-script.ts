@@ -1,3 +1,4 @@
+import type { ScriptArgs } from '../../model/node-script.ts';
 import { pathWord, tool } from '../../node/paths/node-paths.ts';
 import { quote } from '../../node/quote.ts';
 
@@ -35,4 +36,38 @@ done
   exec ${pathWord(tool.shutdown)} ${to === 'up' ? '-r' : '-h'} now
 ) </dev/null >/dev/null 2>&1 &
 changed`;
+}
+
+/** What `fdesetup` needs to unlock the disk once; the plan does not contain it. */
+export interface DiskCredentials {
+  readonly user?: string;
+  readonly password?: string;
+}
+
+/** Escapes the characters that have a meaning in XML. */
+const xml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/**
+ * Authorizes the next restart: macOS then starts without the password of FileVault, once. `printf` is part of the
+ * shell, so the password is in no argument and in no file.
+ *
+ * @see fdesetup(8): `authrestart -inputplist` reads Username and Password from standard input, `-delayminutes -1` only
+ * prepares a restart, and the exit code 11 is an authentication error. Munki and XCreds prepare restarts in this way.
+ */
+export function authorizeRestart(
+  { unlocksLater }: ScriptArgs['authorize-restart'],
+  { user = '', password = '' }: DiskCredentials = {},
+): string {
+  const fdesetup = pathWord(tool.fdesetup);
+  const entry = (key: string, text: string): string => `<key>${key}</key><string>${xml(text)}</string>`;
+  const dict = `<dict>${entry('Username', user)}${entry('Password', password)}</dict>`;
+  const input = `<?xml version="1.0" encoding="UTF-8"?><plist version="1.0">${dict}</plist>`;
+  const refusal = `failed no-authrestart 'this Mac does not support authenticated restarts'`;
+  return `[ "$(${fdesetup} supportsauthrestart)" = true ] || ${unlocksLater ? 'unchanged' : refusal}
+x=$(printf '%s\n' ${quote(input)} | ${fdesetup} authrestart -inputplist -delayminutes -1 2>&1)
+case $? in
+  (0) changed ;;
+  (11) failed disk-password "macOS rejected the password for the disk: $x" ;;
+  (*) failed no-authorization "fdesetup authrestart failed: $x" ;;
+esac`;
 }

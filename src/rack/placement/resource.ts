@@ -200,6 +200,7 @@ const workOf = (one: PlacementCase): MeshWork => ({
   ...given({
     interruptMs: one.driver?.interruptMs,
     graceMs: one.driver?.graceMs,
+    isOverRdma: one.placement.transport === 'rdma' ? (true as const) : undefined,
     stopOrder: one.driver?.stopOrder,
     gracefulShutdown: one.driver?.gracefulShutdown && {
       name: one.driver.gracefulShutdown,

@@ -1,11 +1,13 @@
 import { columnsOf, firmSpace } from '../../diagnostics/cells.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
+import { plainText } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { NodeFit } from '../../model/fit.ts';
 import type { EndpointStatus } from '../../model/gateway.ts';
 import { seenValue } from '../../model/known.ts';
 import { groupBy } from '../../model/lists.ts';
 import { everyNodeText } from '../../model/node.ts';
+import type { Prose } from '../../model/text/prose.ts';
 import { durationText, memoryText } from '../../model/text/units.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { readValue } from '../../rack/fact.ts';
@@ -25,6 +27,8 @@ export interface WatchInput {
   readonly memory: readonly NodeFit[];
   /** Since when each placement has its state: `06:11:06`, or `before 06:11:06`. */
   readonly since: ReadonlyMap<string, { readonly text: string }>;
+  /** The Mac or the cable that holds up a placement, by the placement's name. */
+  readonly late: ReadonlyMap<string, Prose>;
 }
 
 const titles = 'placement,state,tokens/s,in flight,answered'.split(',');
@@ -101,7 +105,7 @@ const inFlightText = ({ running, waiting }: EndpointStatus): string =>
 const answeredText = ({ counts: { requests, failed } }: EndpointStatus): string =>
   `${requests}${failed === 0 ? '' : ` (${failed} failed)`}`;
 
-/** Since when and why a placement does not serve, the first failing rank if known, and silent or refused requests. */
+/** Since when and why a placement does not serve, the failing or late rank if known, and silent or refused requests. */
 function reasonsOf(one: PlacementSurvey, input: WatchInput): readonly string[] {
   const { name, state, standing, evidence, failure } = one;
   const { quietMs, closed } = countsOf(one, input) ?? {};
@@ -109,9 +113,10 @@ function reasonsOf(one: PlacementSurvey, input: WatchInput): readonly string[] {
   return [
     ...(isFine ? [] : [`${state.replace('-', ' ')} since ${input.since.get(name)?.text}: ${evidence}`]),
     ...(isFine || failure === undefined ? [] : [`first failure: ${failure.rank}: ${failure.meaning}`]),
+    ...(isFine ? [] : [plainText(input.late.get(name) ?? '').trimStart()]),
     ...(quietMs === undefined ? [] : [`requests in flight got no output for ${durationText(quietMs)}`]),
     ...(closed === undefined || standing === 'met' ? [] : [`its gateway refuses requests: ${closed}`]),
-  ].map((text) => escapeText(text.replace(/\.$/, '')));
+  ].flatMap((text) => (text === '' ? [] : escapeText(text.replace(/\.$/, ''))));
 }
 
 /** `0 GB on studio-1..4`: Macs with the same amount together, unknown where it was not observed. */

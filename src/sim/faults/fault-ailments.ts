@@ -1,4 +1,12 @@
-import { ailing, type MacState, macNamed, peerAt, type SimulatedFleet, withMac } from '../model/fleet.ts';
+import {
+  ailing,
+  type MacState,
+  macNamed,
+  peerAt,
+  type SimulatedFleet,
+  withConnection,
+  withMac,
+} from '../model/fleet.ts';
 import { withBridgeInterface } from '../model/network.ts';
 import { isRdmaLive } from '../model/rdma.ts';
 import { aims, defineFault, defineMacFault, type Fault } from './fault.ts';
@@ -160,10 +168,14 @@ export const ailmentFaults = {
   ),
 
   /** A power failure. When power returns, the Mac starts by itself if `autorestart` is on. */
-  'power-cut': defineAilment(
+  'power-cut': defineMacFault(
     'power is lost; when it returns, the Mac starts if autorestart is on, otherwise after its button is pressed',
-    ['lacksCurrent', true],
-    'power is already lost',
+    (mac) => {
+      if (mac.ailments.lacksCurrent) return 'power is already lost';
+      // The key of an authenticated restart is only in memory.
+      const isAuthorized = mac.connection.filevault === 'authorized';
+      return ailing(withConnection(mac, isAuthorized ? { filevault: 'unlocked' } : {}), { lacksCurrent: true });
+    },
     ({ ailments }) => ailments.lacksCurrent,
   ),
 

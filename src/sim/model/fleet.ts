@@ -35,8 +35,8 @@ export type PortState = SimulatedModel['ports'][number] & { readonly macAddress:
 /** Differences between the node's ssh server and a healthy one. */
 export interface ConnectionState {
   readonly hostKey: 'own' | 'other';
-  /** `preboot`: locked; only FileVault's password-only sshd answers. */
-  readonly filevault: 'unlocked' | 'preboot';
+  /** `preboot`: locked; only FileVault's password-only sshd answers. `authorized`: the next boot needs no password. */
+  readonly filevault: 'unlocked' | 'authorized' | 'preboot';
   /** `same`: the sshd before FileVault shows the normal key. Absent: that sshd has its own key. */
   readonly prebootKey?: 'same';
   /** Remote Login is off: new connections are refused, open ones continue. */

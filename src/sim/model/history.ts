@@ -100,7 +100,7 @@ const changes: Changes = {
   'daemon-run': underDaemon,
   daemon: (mac, { isStopped }) => withDaemon(mac, isStopped),
   'automatic-login': (mac, { user }) => withAutomaticLogin(mac, user),
-  unlock: (mac) => (mac.connection.filevault === 'unlocked' ? mac : withConnection(mac, { filevault: 'unlocked' })),
+  unlock: (mac) => (mac.connection.filevault === 'preboot' ? withConnection(mac, { filevault: 'unlocked' }) : mac),
 };
 
 const changedMac = (mac: MacState, event: MacEvent): MacState =>
@@ -147,8 +147,10 @@ function afterStart({ ailments, panics }: MacState, atEpochSeconds: number): Pic
 /** A Mac right after its boot: a new boot session, with files, NVRAM, power and network preferences as before. */
 function freshlyBooted(mac: MacState, atEpochSeconds: number): MacState {
   const count = mac.bootSession.count + 1;
-  // FileVault asks for a password before macOS boots.
-  const { isRdmaWaiting: _, ...rest } = mac.isFileVaultOn ? withConnection(mac, { filevault: 'preboot' }) : mac;
+  // FileVault asks for a password before macOS boots; only an authenticated restart goes past it, once.
+  const isAuthorized = mac.connection.filevault === 'authorized' && mac.ailments.panic === undefined;
+  const filevault = mac.isFileVaultOn && !isAuthorized ? 'preboot' : 'unlocked';
+  const { isRdmaWaiting: _, ...rest } = withConnection(mac, mac.isFileVaultOn ? { filevault } : {});
   return {
     ...started(rest),
     bootSession: { uuid: seededUuid([mac.hardwareUuid, 'boot', count]), count, bootedAtEpochSeconds: atEpochSeconds },

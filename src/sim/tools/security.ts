@@ -1,5 +1,6 @@
+import { accountsPath } from '../model/directory.ts';
 import type { MacState } from '../model/fleet.ts';
-import { from, lines, row, type Tool, unconfirmedUsage, type WriteView } from './tool.ts';
+import { from, lines, row, type Tool, type ToolChange, unconfirmedUsage, type WriteView } from './tool.ts';
 
 const source = from.unconfirmed(
   'the output of socketfilterfw --setglobalstate, including "Must be root to change settings."',
@@ -46,6 +47,40 @@ export const socketfilterfw: Tool = {
 const fileVault = from.capture('fdesetup-status.on.txt', publisher);
 const described = from.apple('fdesetup(8)');
 
+/** Sets `o` to the string of this key in the property list `t`, and `v` if there is none. */
+const stringOf = (key: string): string => `case $t in
+  (*'<key>${key}</key>'*) o=\${t#*'<key>${key}</key>'} ;;
+  (*) v=invalid ;;
+esac
+case $o in (*'<string>'*'</string>'*) o=\${o#*'<string>'} o=\${o%%'</string>'*} ;; (*) v=invalid ;; esac
+o=$(printf '%s' "$o" | "$r/usr/bin/sed" -e 's/&lt;/</g' -e 's/&gt;/>/g' -e 's/&amp;/\\&/g')
+`;
+
+/**
+ * Compares the name and the password on standard input with an account and its password. Adds the result to the
+ * arguments, so that no password gets into them.
+ */
+const readCredentials = `t= v=wrong
+while IFS= read -r x || [ -n "$x" ]; do t=$t$x; done
+case $t in ('<?xml '*'<plist version="1.0">'*'<dict>'*'</dict>'*'</plist>') ;; (*) v=invalid ;; esac
+o=
+${stringOf('Username')}u=$o
+${stringOf('Password')}IFS= read -r p <"$r/.sim/password"
+while read -r x y; do
+  [ "$v:$x" != "wrong:$u" ] || [ "$o" != "$p" ] || v=right
+done <"$r${accountsPath}"
+set -- "$@" "$v"
+`;
+
+/** The exit codes of fdesetup(8): 1 "FileVault is Off", 11 "Authentication error", 15 "Bad input error". */
+const authorize: ToolChange = ({ mac, isRoot, words: [verdict] }) => {
+  if (!isRoot) return { stderr: lines('fdesetup: you must run this command as root.'), exitCode: 15 };
+  if (!mac.isFileVaultOn) return { stderr: lines('FileVault is Off.'), exitCode: 1 };
+  if (verdict === 'invalid') return { stderr: lines('Error: The input is not a valid property list.'), exitCode: 15 };
+  if (verdict !== 'right') return { stderr: lines('Error: Unable to unlock FileVault.'), exitCode: 11 };
+  return { after: { connection: { ...mac.connection, filevault: 'authorized' } } };
+};
+
 export const fdesetup: Tool = {
   path: '/usr/bin/fdesetup',
   rows: ({ mac: { isFileVaultOn } }) => [
@@ -57,6 +92,17 @@ export const fdesetup: Tool = {
       exitCode: isFileVaultOn ? 0 : 1,
     },
     row(['supportsauthrestart'], described, lines('true')),
+  ],
+  writes: [
+    {
+      // Munki and XCreds prepare a restart in this way.
+      form: 'authrestart -inputplist -delayminutes -1 CREDENTIALS',
+      match: "'4:authrestart -inputplist -delayminutes -1'",
+      input: readCredentials,
+      source: from.apple('fdesetup(8): -inputplist, -delayminutes, and the exit codes'),
+      refusalSource: from.unconfirmed('the output and exit code of fdesetup authrestart without root'),
+      change: authorize,
+    },
   ],
   usage: unconfirmedUsage('fdesetup', 1, 'Usage: fdesetup <verb> [options]'),
 };

@@ -53,6 +53,8 @@ interface WriteForm {
   readonly form: string;
   /** An sh pattern for `<count>:<arguments>`, if the form's own pattern is too wide. */
   readonly match?: string;
+  /** POSIX sh commands that read the tool's standard input first, and add what the form has after `match` to `$@`. */
+  readonly input?: string;
   readonly source: Source;
   /** Source of the refusal without root, if different from `source`. */
   readonly refusalSource?: Source;

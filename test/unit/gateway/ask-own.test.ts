@@ -40,6 +40,7 @@ function makeEndpoint(lastTokenMsAgo?: number, maxRequests = 1, refusedFields: r
     upstream: { ...upstream, refusedFields, ownPaths: ['/v1/x', '/x'] },
     turns: makeTurns(maxRequests, 1),
     own: makeOwnRequests(() => clock.at),
+    ownWaiting: makeOwnRequests(() => clock.at),
     flow: {
       sight: () => (lastTokenMsAgo === undefined ? {} : { lastTokenMsAgo }),
       begin: () => passage,
@@ -135,6 +136,8 @@ describe('a request from the node itself', () => {
     }
     const coming = ask(busy, { 'meshwright-wait': '9999999999' });
     while (busy.turns.counts().waiting === 0) await new Promise((resolve) => setImmediate(resolve));
+    // A check behind a hung check is no client either.
+    expect(clientsInFlight(busy)).toEqual({ running: 1, waiting: 0 });
     turn?.giveBack();
     expect(await coming).toEqual(isDown);
   });

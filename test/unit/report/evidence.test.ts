@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type Evidence, evidenceText, logsInTimeOrder, type RankLog } from '../../../src/report/evidence.ts';
+import {
+  type Evidence,
+  evidenceText,
+  logsInTimeOrder,
+  parseEvidence,
+  type RankLog,
+} from '../../../src/report/evidence.ts';
 import { widest } from '../../cli/meshwright.ts';
 import { plainPage } from '../../rack/page.ts';
 
@@ -102,5 +108,21 @@ describe('the summary of the evidence', () => {
     expect(widest(evidenceText('Wrote x.tar.gz (9 kB).', evidence, plainPage({ columns: 40 })))).toBeLessThanOrEqual(
       40,
     );
+  });
+});
+
+describe('a saved incident', () => {
+  it('is read as it was saved', () => {
+    expect(parseEvidence(JSON.stringify(evidence))).toEqual(evidence);
+  });
+
+  it.each(Object.keys(evidence))('is damaged if its %s is missing or something else', (name) => {
+    for (const value of [undefined, null, 7, [7], { x: 7 }, [{ detail: 7 }]])
+      expect([value, parseEvidence(JSON.stringify({ ...evidence, [name]: value }))]).toEqual([value, undefined]);
+  });
+
+  it('is damaged if only a part of it was written', () => {
+    for (const text of ['', '[]', 'null', JSON.stringify(evidence).slice(0, -1)])
+      expect(parseEvidence(text)).toBeUndefined();
   });
 });

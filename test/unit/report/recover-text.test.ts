@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { linkSubject, placementSubject, type Subject } from '../../../src/model/subject.ts';
 import type { PlacementSurvey } from '../../../src/rack/placement/check/placement-survey.ts';
 import { plainPaint } from '../../../src/report/page.ts';
-import { questionText, wrongLines } from '../../../src/report/recover-text.ts';
+import { doneText, questionText, wrongLines } from '../../../src/report/recover-text.ts';
 
 const page = { columns: 120, unicode: true, paint: plainPaint, isSimulated: false };
 const chat: PlacementSurvey = {
@@ -14,9 +15,24 @@ const shown = (one: PlacementSurvey) =>
   wrongLines({ silent: [one], clients: [], changed: [], past: [], next: { kind: 'person', findings: [] } }, page);
 
 it('the screen of recover does not call a placement silent if a Mac is gone', () => {
-  expect(shown(chat)).toEqual(['chat does not serve: hung, no token']);
+  expect(shown(chat)).toEqual(['chat does not serve (hung): no token']);
   const gone = { ...chat, state: 'unknown', evidence: 'studio-1: it is away', standing: 'unknown' } as const;
   expect(shown(gone)).toEqual(['It is unknown whether chat serves: studio-1: it is away']);
+});
+
+it('the screen of recover names the cable or the Mac that a cause is about', () => {
+  const ends = [
+    { node: nodeName('studio-1'), receptacle: 4 },
+    { node: nodeName('studio-4'), receptacle: 2 },
+  ] as const;
+  const cause = (subject: Subject, detail: string) => {
+    const finding = diagnose('mesh/not-serving', { subject, detail });
+    const next = { kind: 'cure', cure: { rung: 'restart', names: ['chat'], finding } } as const;
+    return wrongLines({ silent: [], clients: [], changed: [], past: [], next }, page);
+  };
+  const cable = linkSubject([ends[0], ends[1]]);
+  expect(cause(cable, 'This cable is dead.')).toEqual(['studio-1:4 <-> studio-4:2: This cable is dead.']);
+  expect(cause(placementSubject('chat'), 'chat is hung.')).toEqual(['chat is hung.']);
 });
 
 it('RC6: the screen says before a kill that it may cost a reboot', () => {
@@ -27,9 +43,9 @@ it('RC6: the screen says before a kill that it may cost a reboot', () => {
   } as const;
   const next = { kind: 'cure', cure: restart } as const;
   const lines = (one: PlacementSurvey) => wrongLines({ silent: [one], clients: [], changed: [], past: [], next }, page);
-  expect(lines(chat)).toContain('A rank that ignores SIGTERM is killed, which may cost a reboot.');
+  expect(lines(chat)).toContain('A rank that ignores SIGTERM for 3 min is killed, which may cost a reboot.');
   expect(lines({ ...chat, state: 'dead' })).not.toContain(
-    'A rank that ignores SIGTERM is killed, which may cost a reboot.',
+    'A rank that ignores SIGTERM for 3 min is killed, which may cost a reboot.',
   );
 });
 
@@ -39,10 +55,27 @@ it('the question tells how long the cure took last time, and what a reboot would
   const past = { rung: 'restart', names: ['chat'], placements: ['chat'], isDone: true, ms: 31_000 };
   const incidents = [{ runId: 'a', startedAtMs: 0, cures: [past], isServing: true }];
   const other: PlacementSurvey = { ...chat, name: 'qwen', state: 'serving', standing: 'met' };
-  expect(questionText(cure, { members: chat.nodes, placements: [chat, other], incidents })).toBe(
+  const shown = { members: chat.nodes, placements: [chat, other], outlets: [], incidents };
+  expect(questionText(cure, shown)).toBe(
     'Restart chat (last time: 31 s)? If that does not help, other cures follow, at most a reboot of studio-1, which would also interrupt qwen.',
   );
-  expect(questionText({ ...cure, rung: 'gateway' }, { members: [], placements: [other], incidents: [] })).toBe(
+  expect(questionText(cure, { ...shown, outlets: ['studio-1', 'studio-9'] })).toContain(
+    'at most a power cycle of studio-1 and a reboot of studio-1, which',
+  );
+  expect(questionText({ ...cure, rung: 'gateway' }, { ...shown, members: [], incidents: [] })).toBe(
     'Open the gateway of chat?',
+  );
+});
+
+it('a cure that had nothing left to do says so', () => {
+  const cure = {
+    rung: 'continue',
+    names: ['chat'],
+    finding: diagnose('mesh/not-serving', { detail: 'It is hung.' }),
+  } as const;
+  const done = { cure, isDone: true, ms: 5_000 };
+  expect(doneText(1, { ...done, hasChanged: true })).toBe('1. Resume the suspended ranks of chat: done (5 s)');
+  expect(doneText(2, { ...done, hasChanged: false })).toBe(
+    '2. Resume the suspended ranks of chat: nothing was left to do (5 s)',
   );
 });

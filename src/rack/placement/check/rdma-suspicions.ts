@@ -287,9 +287,13 @@ function suspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnostic[
 /** True if something on one or two Macs explains the failure, so that no cable is suspected. */
 const isOfMac = ({ late }: Suspects): boolean => late?.isWeak === false && late.links.length === 0;
 
+/** The Mac or the cable that holds up a placement. */
+export const lateIn = (view: View, survey: PlacementSurvey): LateRank | undefined =>
+  hasFailed(survey) && survey.state !== 'partial' ? suspectsOf(view, survey).late : undefined;
+
 /** The sentence about a Mac that holds up its placement. The finding about a cable names its Macs itself. */
 export function lateWords(view: View, survey: PlacementSurvey): Prose {
-  const { late } = hasFailed(survey) && survey.state !== 'partial' ? suspectsOf(view, survey) : {};
+  const late = lateIn(view, survey);
   return late?.links.length === 0 ? late.text : '';
 }
 

@@ -76,6 +76,8 @@ export interface MeshWork {
   readonly interruptMs?: number;
   /** The minimum time for an orderly exit after SIGTERM. */
   readonly graceMs?: number;
+  /** True if its ranks use RDMA, whose objects SIGKILL can leave in the kernel. */
+  readonly isOverRdma?: true;
   /** The driver's stop order. If the driver is unknown, it is absent and the leader stops first. */
   readonly stopOrder?: StopOrder;
   /** The graceful-shutdown dialogue with the leader's endpoint before a stop, if any. */

@@ -107,14 +107,14 @@ function endedByRecord(work: MeshWork, ranks: readonly SeenOnNode[]): MeshWork {
     const { gracefulShutdown: _shutdown, interruptMs: _interruptMs, ...rest } = work;
     return rest;
   }
-  const { placement, nodes, changes, group } = work;
+  const { placement, nodes, changes, group, isOverRdma } = work;
   const { interruptMs, graceMs, stopOrder, gracefulShutdown: name } = driver;
   return {
     placement,
     nodes,
     changes,
     stopOrder,
-    ...given({ group, interruptMs, graceMs }),
+    ...given({ group, interruptMs, graceMs, isOverRdma }),
     ...(name === undefined ? {} : { gracefulShutdown: { name, port: record.endpointPort } }),
   };
 }
@@ -123,6 +123,14 @@ export const orderlyGraceMs = 10_000;
 
 /** The time that any other rank gets: a hung rank ignores SIGTERM anyway (mlx issue 3910). */
 const shortGraceMs = 2_000;
+
+/**
+ * The time that a rank gets over RDMA, if it does not exit before. After SIGKILL, its memory may stay wired, and then
+ * only a reboot frees it.
+ *
+ * @see avlp12/two-macstudio-m3u: 88 to 96 GB stay wired without an owner after a kill in a collective operation
+ */
+const rdmaPatienceMs = 180_000;
 
 /** exo's runners exit, or are killed, within half of this time. */
 const gracefulShutdownMs = 40_000;
@@ -222,17 +230,22 @@ function stopRank(work: MeshWork, rank: SeenOnNode, terms: EndTerms): Step {
   const interrupt = interruptOf(work, graceMs);
   const isBeforeReboot = terms.restarting?.includes(rank.node) === true;
   const before = isBeforeReboot ? ({ beforeReboot: true } as const) : {};
+  // A restart of the Mac frees everything that SIGKILL leaves behind.
+  const patienceMs = work.isOverRdma && !isBeforeReboot ? rdmaPatienceMs : undefined;
   const outcome = given({ outcome: terms.outcome });
   return meshStep(work, {
     node: rank.node,
     verb: 'stop',
-    act: scriptAct({ name: 'stop-rank', args: { placement, graceMs, ...interrupt, ...before, ...outcome } }),
+    act: scriptAct({
+      name: 'stop-rank',
+      args: { placement, graceMs, ...given({ patienceMs }), ...interrupt, ...before, ...outcome },
+    }),
     needs: terms.needs,
     after: terms.after,
     effect: stopEffect(placement, terms),
     // A process stuck in the kernel stays visible until the restart, whose new boot session is the proof.
     establishes: isBeforeReboot ? [] : stoppedPatches(placement, rank),
-    deadlineMs: graceMs + (interrupt.interruptMs ?? 0) + stopDeadlineMs,
+    deadlineMs: Math.max(graceMs, patienceMs ?? 0) + (interrupt.interruptMs ?? 0) + stopDeadlineMs,
   });
 }
 
@@ -258,7 +271,10 @@ export const stoppedGate = (work: MeshWork, leader: NodeName, stops: readonly St
     deadlineMs: gateDeadlineMs,
   });
 
-/** Stops all ranks as soon as a step of a start fails, so that no process remains anywhere. */
+/**
+ * Stops all ranks as soon as a step of a start fails, so that no process remains anywhere. Without the patience of
+ * RDMA: after a failed start, the ranks wait for each other.
+ */
 export function rescueMesh(work: MeshWork): readonly Step[] {
   const { placement, nodes } = work;
   const graceMs = graceOf(work, shortGraceMs);

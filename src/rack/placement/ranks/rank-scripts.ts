@@ -113,7 +113,7 @@ export const stopRank = (args: ScriptArgs['stop-rank']): string =>
   sh.stopRank({
     ...ofRank(args.placement),
     interrupt: checksIn(args.interruptMs ?? 0),
-    grace: checksIn(args.graceMs),
+    grace: checksIn(Math.max(args.graceMs, args.patienceMs ?? 0)),
     before_reboot: args.beforeReboot === true,
     outcome: args.outcome ?? '',
   });

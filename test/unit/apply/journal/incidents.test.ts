@@ -18,6 +18,7 @@ const cure = (rung: string, names: readonly string[]): JournalEntry => ({
   ...{ placements: ['chat'], code: 'mesh/not-serving' },
 });
 const cured = (isDone: boolean, ms: number): JournalEntry => ({ phase: 'cured', isDone, ms });
+const idle: JournalEntry = { phase: 'cured', isDone: true, hasChanged: false, ms: 5_000 };
 const end = (isServing: boolean): JournalEntry => ({ phase: 'end', isInterrupted: false, isServing });
 
 function write(runId: string, ...entries: readonly JournalEntry[]): void {
@@ -47,6 +48,14 @@ describe('incidents', () => {
     write('20261130T020000-aaaaaa', end(true));
     expect(readIncidents(journals)).toEqual([]);
     expect(readIncidents(join(journals, 'missing'))).toEqual([]);
+  });
+
+  it('count a recovery only for the run that acted, if two ran at the same time', () => {
+    write('20261130T010000-aaaaaa', cure('continue', ['chat']), cured(true, 9_000), end(true));
+    write('20261130T010001-bbbbbb', cure('wait', ['studio-2']), idle, cure('continue', ['chat']), idle, end(true));
+    const incidents = readIncidents(journals);
+    expect(incidents).toHaveLength(2);
+    expect(recoveriesIn(incidents, 'chat', Date.now())).toMatchObject({ times: 1, last: { cure: { ms: 9_000 } } });
   });
 
   it('tell how often a placement was brought back in seven days, by which cure, and how long that took', () => {

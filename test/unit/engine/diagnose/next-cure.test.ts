@@ -3,13 +3,20 @@ import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../../src/diagnostics/diagnostic.ts';
 import { type Cure, nextCure, type SeenTroubles } from '../../../../src/engine/diagnose/next-cure.ts';
 import { codes } from '../../../../src/engine/diagnose/rules.ts';
-import type { Trouble } from '../../../../src/engine/diagnose/troubles.ts';
+import { type Trouble, troublesOf } from '../../../../src/engine/diagnose/troubles.ts';
+import { viewOf } from '../../../../src/engine/plan/view.ts';
 import { known } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { nodeSubject, nodesSubject, placementSubject } from '../../../../src/model/subject.ts';
 import { meshwright } from '../../../../src/model/text/command.ts';
 import { prose } from '../../../../src/model/text/prose.ts';
-import type { ClientCounts, PlacementSurvey } from '../../../../src/rack/placement/check/placement-survey.ts';
+import { placementFindings } from '../../../../src/rack/placement/check/placement-findings.ts';
+import {
+  type ClientCounts,
+  type PlacementSurvey,
+  surveyPlacements,
+} from '../../../../src/rack/placement/check/placement-survey.ts';
+import { meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
 
 const nodes = ['studio-1', 'studio-2'].map(nodeName);
 const hung: PlacementSurvey = {
@@ -46,16 +53,18 @@ const next = (
     tried = [],
     clients = [],
     changed = [],
+    outlets = [],
   }: {
     readonly survey?: PlacementSurvey;
     readonly failures?: Readonly<Record<string, readonly Diagnostic[]>>;
     readonly tried?: readonly Cure[];
     readonly clients?: readonly ClientCounts[];
     readonly changed?: SeenTroubles['changed'];
+    readonly outlets?: readonly string[];
   } = {},
 ) =>
   nextCure(
-    { troubles, placements: [survey], clients, changed, outlets: [], observation: { nodes: {}, failures } },
+    { troubles, placements: [survey], clients, changed, outlets, observation: { nodes: {}, failures } },
     ['chat'],
     tried,
   );
@@ -151,6 +160,43 @@ describe('the next cure', () => {
     expect(first).toMatchObject({ kind: 'cure', cure: { rung: 'gateway', names: ['chat'] } });
     const tried = first.kind === 'cure' ? [first.cure] : [];
     expect(next([trouble(closed)], { survey, tried })).toEqual({ kind: 'person', findings: [closed] });
+  });
+
+  it('RC2: is no second reboot or power cycle, whatever became of the first one', () => {
+    const reboot = prose`${meshwright('reboot', 'studio-2')}`;
+    const finding = diagnose('mesh/not-serving', { ...suspected, hint: reboot });
+    const tried: readonly Cure[] = [{ rung: 'reboot', names: ['studio-2'], finding }];
+    expect(next([trouble(finding)], { tried })).toEqual({ kind: 'person', findings: [finding] });
+    const failures = { 'studio-2': [away] };
+    const cycled = (['wait', 'power-cycle'] as const).map((rung) => ({ rung, names: ['studio-2'], finding: away }));
+    const outlets = ['studio-2'];
+    expect(next([trouble(away)], { failures, outlets, tried: cycled.slice(0, 1) })).toMatchObject({ cure: cycled[1] });
+    expect(next([trouble(away)], { failures, outlets, tried: cycled })).toEqual({ kind: 'person', findings: [away] });
+  });
+
+  it('RC7: is no start that a fact excludes', () => {
+    const refused = [meshwright('restart', 'chat'), meshwright('start', 'chat'), meshwright('reboot', 'studio-2')];
+    expect(next([trouble(suspected, { refused })])).toEqual({ kind: 'person', findings: [suspected] });
+  });
+
+  it('RC8: restarts a group whose hang no fact explains, before cables are measured or a Mac reboots', () => {
+    const desired = meshFleet({ placement: { transport: 'rdma' } });
+    const token = { kind: 'silent', reason: 'none came before the deadline of 4 s' } as const;
+    const observation = observeMesh(desired, { ranks: threeRanks(['joined', 'joined', 'joined'], { token }) });
+    const view = viewOf({ desired, observation, targets: desired.nodes.map(({ name }) => name) });
+    const placements = surveyPlacements(view);
+    const findings = placementFindings(view, placements);
+    const troubles = troublesOf({ desired, observation, findings, placements });
+    const seen = { troubles, placements, observation, clients: [], changed: [], outlets: [] };
+    expect(nextCure(seen, ['kimi'])).toMatchObject({ cure: { rung: 'restart', names: ['kimi'] } });
+  });
+
+  it('RC9: restarts all ranks of a placement together, and no placement that serves on the same Macs', () => {
+    const whole: PlacementSurvey = { ...hung, name: 'other', state: 'serving', standing: 'met' };
+    const troubles = [trouble(suspected, { restarts: ['chat', 'other'] })];
+    const seen = { troubles, clients: [], changed: [], outlets: [], observation: { nodes: {}, failures: {} } };
+    const found = nextCure({ ...seen, placements: [hung, whole] }, ['chat', 'other']);
+    expect(found).toMatchObject({ cure: { rung: 'restart', names: ['chat'] } });
   });
 
   it('RC10: stops ranks that still run before a person moves a cable', () => {

@@ -83,15 +83,35 @@ describe('the reboot goal', () => {
     expect(effects(plan(reboot, locking, unlocking('ready')))).toEqual(['reboot studio-1,studio-3']);
   });
 
+  it('authorizes the restart of a Mac with FileVault first, if the run has its password', () => {
+    for (const readiness of ['ready', 'no-key', 'this-computer'] as const) {
+      const made = plan(reboot, locking, unlocking(readiness));
+      expect(made.effects.map(({ kind }) => kind)).toEqual(['reboot']);
+      expect(made.steps.map(({ id, needs, act }) => ({ id, needs, args: 'args' in act ? act.args : null }))).toEqual([
+        {
+          id: 'studio-1/authorize-restart',
+          needs: [],
+          args: readiness === 'ready' ? { unlocksLater: true } : {},
+        },
+        { id: 'studio-1/reboot', needs: ['studio-1/authorize-restart'], args: null },
+        { id: 'studio-3/reboot', needs: [], args: null },
+      ]);
+    }
+  });
+
   it.each([
-    ['ready', 'notice', 'Nothing to do.'],
-    ['no-source', 'warning', 'ssh: { password: { env: MESH_PASSWORD } }'],
-    ['no-password', 'warning', 'meshwright secrets'],
-    ['no-key', 'warning', 'meshwright unlock studio-1 pins it'],
-    ['refused', 'warning', 'It refused the last password.'],
-    ['this-computer', 'warning', 'This computer cannot unlock itself'],
-  ] as const)('says what a Mac with FileVault lacks if its unlock is %s', (readiness, severity, hint) => {
-    const [found, ...more] = plan(reboot, locking, unlocking(readiness)).diagnostics;
+    ['on', 'ready', 'notice', 'Nothing to do.'],
+    ['on', 'no-key', 'notice', 'Nothing to do.'],
+    ['on', 'this-computer', 'notice', 'Nothing to do.'],
+    ['on', 'no-source', 'warning', 'ssh: { password: { env: MESH_PASSWORD } }'],
+    ['on', 'no-password', 'warning', 'meshwright secrets'],
+    ['on', 'refused', 'warning', 'It refused the last password.'],
+    ['converting', 'ready', 'notice', 'Nothing to do.'],
+    ['converting', 'no-key', 'warning', 'meshwright unlock studio-1 pins it'],
+    ['converting', 'this-computer', 'warning', 'This computer cannot unlock itself'],
+  ] as const)('says what a Mac with FileVault %s lacks if its unlock is %s', (filevault, readiness, severity, hint) => {
+    const rack = { values: { 'studio-1': { filevault } } };
+    const [found, ...more] = plan(reboot, rack, unlocking(readiness)).diagnostics;
     expect([found?.code, found?.severity, more]).toEqual(['reboot/ends-at-filevault', severity, []]);
     expect(plainText(found?.hint ?? '')).toContain(hint);
   });

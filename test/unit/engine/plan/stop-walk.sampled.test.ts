@@ -142,7 +142,7 @@ const roles = Object.entries<RuleCode>(definedCodes).flatMap(([code, { role }]) 
 
 const own: Readonly<
   Record<
-    PlacementBlockerCode | 'hold/held' | 'no model' | 'no runtime' | 'another macOS',
+    PlacementBlockerCode | 'leaked memory' | 'hold/held' | 'no model' | 'no runtime' | 'another macOS',
     Partial<FactValues> | 'after a stop: none'
   >
 > = {
@@ -151,6 +151,9 @@ const own: Readonly<
   'memory/swap-in-use': { swap: { usedMegabytes: 8_193 } },
   // Only running ranks can have this obstacle: a stopped mesh starts anyway.
   'mesh/stays-on-tcp': 'after a stop: none',
+  'leaked memory': {
+    'reboot-mark': [{ placement: 'other', why: 'memory', wiredBytes: 4e11, baselineBytes: 8e9 }],
+  },
   'hold/held': { hold: [{ reason: 'fan', by: 'ana', since: '2026-11-21', isOver: false }] },
   'no model': { trees: trees.slice(0, 1) },
   'no runtime': { trees: trees.slice(1) },
@@ -199,6 +202,11 @@ describe('commands that stop a placement and start it again', () => {
     expect(names.filter((name) => name.startsWith('cabling/') || name.startsWith('rdma/')).length).toBeGreaterThan(9);
     expect(names).toContain('model too large');
     for (const [name, values] of Object.entries(own)) expect(names.includes(name)).toBe(typeof values !== 'string');
+  });
+
+  it('RC7: start nothing on leaked memory or much swap, next to an old process, or while processes are unknown', () => {
+    const names = ['leaked memory', 'memory/swap-in-use', 'rdma/process-stuck', 'unknown services'];
+    expect(obstacles.map(([name]) => name)).toEqual(expect.arrayContaining(names));
   });
 
   it.each(restarting)('stop a serving placement if nothing blocks its start: %s', (_, { goals, ranks }) => {

@@ -85,6 +85,7 @@ const scripts: ScriptArgs = {
   'remove-accounts': { names: ['_meshrank', '_meshgate'] },
   'set-names': { computerName: 'studio-1', localHostName: 'studio-1', hostName: "ana's" },
   'set-clock': {},
+  'authorize-restart': {},
   'set-screen-sharing': { on: true },
   'stop-firewall': {},
   'stop-spotlight': {},

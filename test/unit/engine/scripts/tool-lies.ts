@@ -151,6 +151,9 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
       slug: 'dscl',
     },
   },
+  'authorize-restart': {
+    'fdesetup authrestart': { later: 'only the next start of macOS shows it', fact: 'boot-session' },
+  },
   'set-clock': { 'sntp -sS': { later: 'a node has no second clock to compare with', fact: 'clock' } },
   'set-screen-sharing': {
     'launchctl $verb': launchctl('absent', 'disabled', screenSharing),

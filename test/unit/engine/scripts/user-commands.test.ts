@@ -23,7 +23,7 @@ import {
   stagedFile,
 } from '../../../../src/node/paths/own-paths.ts';
 import { historyCommand, parseHistory } from '../../../../src/node/root-script.ts';
-import { restartBody } from '../../../../src/rack/boot/restart-script.ts';
+import { authorizeRestart, restartBody } from '../../../../src/rack/boot/restart-script.ts';
 import { rankLogCommand } from '../../../../src/rack/placement/observed/rank-log-script.ts';
 import { until } from '../../../until.ts';
 import { bootSession, type MacRoot, makeMacRoot, ours } from './mac-root.ts';
@@ -163,6 +163,49 @@ describe.each(scriptShells)('a Mac restart in $name', (shell) => {
     await until(() => shutdowns(root).length > 0);
     expect(shutdowns(root)).toEqual(['shutdown -r now']);
     expect(() => order({ intent: '../x' })).toThrow();
+  });
+});
+
+describe.each(scriptShells)('an authenticated restart in $name', (shell) => {
+  const password = `a'b"$&<c>`;
+  const body = (unlocksLater?: true) =>
+    authorizeRestart(unlocksLater ? { unlocksLater } : {}, { user: 'mesh', password });
+  const answering = (root: MacRoot, how: { readonly isSupported: boolean; readonly exit: number }): void =>
+    root.recorded(
+      'usr/bin/fdesetup',
+      `case $1 in (supportsauthrestart) echo ${how.isSupported}; exit ;; esac
+cat >"$R/../input"
+echo 'Error: Unable to unlock FileVault.' >&2
+exit ${how.exit}`,
+    );
+
+  it('gives fdesetup name and password as a property list on standard input, and no arguments with them', async () => {
+    const root = newRoot(shell);
+    answering(root, { isSupported: true, exit: 0 });
+    expect((await root.runBody(body())).result).toEqual({ kind: 'done', isChanged: true, said: [] });
+    const input = root.read('../input');
+    expect(input).toContain('<key>Username</key><string>mesh</string>');
+    expect(input).toContain(`<key>Password</key><string>a'b"$&amp;&lt;c&gt;</string>`);
+    expect(root.calls().filter((call) => call.startsWith('fdesetup'))).toEqual([
+      'fdesetup supportsauthrestart',
+      'fdesetup authrestart -inputplist -delayminutes -1',
+    ]);
+  });
+
+  it.each([
+    [{ isSupported: true, exit: 11 }, 'disk-password'],
+    [{ isSupported: true, exit: 1 }, 'no-authorization'],
+    [{ isSupported: false, exit: 0 }, 'no-authrestart'],
+  ])('fails if fdesetup answers %j', async (how, slug) => {
+    const root = newRoot(shell);
+    answering(root, how);
+    expect((await root.runBody(body())).result).toMatchObject({ kind: 'failed', slug });
+  });
+
+  it('changes nothing on a Mac without it, if the run unlocks the Mac later', async () => {
+    const root = newRoot(shell);
+    answering(root, { isSupported: false, exit: 0 });
+    expect((await root.runBody(body(true))).result).toMatchObject({ kind: 'done', isChanged: false });
   });
 });
 

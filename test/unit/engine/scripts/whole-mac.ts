@@ -29,6 +29,7 @@ const tools: Readonly<Record<string, string>> = {
   'bin/ps': "case $* in (*lstart*) printf 'Fri Nov 20 08:00:00 2026\\n' ;; esac",
   'usr/bin/vm_stat': vmStat,
   'usr/bin/sntp': 'exit 0',
+  'usr/bin/fdesetup': 'case $1 in (supportsauthrestart) echo true ;; (*) while read -r x; do :; done ;; esac',
   'usr/sbin/shutdown': 'exit 0',
   'usr/bin/curl': `printf '%s' '${gatewayStatusStart}'`,
   'bin/launchctl': `l=\${2##*/}

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { known, unknown } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';
+import { named, prose } from '../../../../src/model/text/prose.ts';
 import type { PlacementSurvey } from '../../../../src/rack/placement/check/placement-survey.ts';
 import { type WatchInput, watchedText, watchLines } from '../../../../src/report/status/watch-text.ts';
 import { plainPage } from '../../../rack/page.ts';
@@ -63,6 +64,7 @@ function input(placements: readonly PlacementSurvey[], more: Partial<WatchInput>
     ],
     memory: [],
     since: new Map(placements.map(({ name }) => [name, { text: 'before 06:11:06' }])),
+    late: new Map(),
     ...more,
   };
 }
@@ -150,6 +152,20 @@ describe('the live table', () => {
   it('colors only the state', () => {
     const painted = watchLines(input([hung]), plainPage({ paint: (tone, text) => `<${tone} ${text}>` }));
     expect(painted.find((line) => line.includes('qwen'))).toBe('  qwen        <bad hung>    -          0           0');
+  });
+});
+
+describe('the late rank', () => {
+  const late = new Map([
+    ['qwen', prose` The evidence points to ${named('studio-3')} (its rank has no queue pair).`],
+    ['kimi', prose` The evidence points to ${named('studio-1')} (a signal has suspended its rank).`],
+  ]);
+  const words = 'The evidence points to studio-3 (its rank has no queue pair)';
+
+  it('is a reason of the placement that it holds up, and not of one that serves', () => {
+    const lines = watchLines(input([serving, hung], { late }), plainPage());
+    expect(lines.filter((line) => line.includes('evidence'))).toEqual([`    ${words}`]);
+    expect(watchedText(hung, input([hung], { late }))).toContain(`; ${words}; `);
   });
 });
 

@@ -52,6 +52,18 @@ describe("a rack's history", () => {
     });
   });
 
+  it('starts a Mac past FileVault once, after an authenticated restart, but not after a power cut or a panic', () => {
+    const credentials = ['authrestart', '-inputplist', '-delayminutes', '-1', 'right'];
+    const locking = ['filevault-locked', 'studio-1'] as const;
+    const unlocked = historyOf(fault(...locking), { kind: 'unlock', mac: 'studio-1' });
+    const authorized = append(unlocked, write('studio-1', '/usr/bin/fdesetup', ...credentials)).history;
+    const afterBoot = (history: History) => first(append(history, boot('studio-1')).history)?.connection.filevault;
+    expect(afterBoot(authorized)).toBe('unlocked');
+    expect(afterBoot(append(authorized, boot('studio-1')).history)).toBe('preboot');
+    expect(afterBoot(append(authorized, fault('power-cut')).history)).toBe('preboot');
+    expect(afterBoot(append(authorized, fault('crash')).history)).toBe('preboot');
+  });
+
   it('detects that later events repaired a fault', () => {
     const broken = historyOf(fault('power-wrong'), fault('clock-skew'));
     expect(names(broken)).toEqual(['power-wrong', 'clock-skew']);
