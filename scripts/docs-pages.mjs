@@ -39,8 +39,18 @@ function sectionText(name, rows) {
   const [first, ...below] = own;
   const head = `## ${name}\n\n${first.description}${first.required ? ' Required.' : ''}\n`;
   if (below.length === 0) return `${head}\n${firstLine(first)}\n`;
-  const table = below.map((row) => `| \`${row.path}\` | ${row.value} | ${cell(row)} |`);
-  return `${head}\n| key | value | meaning |\n|---|---|---|\n${table.join('\n')}\n`;
+  return `${head}\n${tableText(below)}\n`;
+}
+
+function tableText(rows) {
+  const lines = rows.map((row) => `| \`${row.path}\` | ${row.value} | ${cell(row)} |`);
+  return `| key | value | meaning |\n|---|---|---|\n${lines.join('\n')}`;
+}
+
+/** The keys of a part of another schema, which has no references; with `onlyBelow`, without its own keys. */
+export function keyTable({ onlyBelow, ...part }) {
+  const rows = keyRows(part, '').filter(({ path, value }) => !(path.endsWith('[]') && value === 'text'));
+  return tableText(rows.filter(({ path }) => onlyBelow !== true || path.includes('.')));
 }
 
 function firstLine(row) {
@@ -88,7 +98,8 @@ function valueText(unresolved) {
   if (part.const !== undefined) return `\`${part.const}\``;
   if (part.enum !== undefined) return part.enum.map((word) => `\`${word}\``).join(' or ');
   if (part.oneOf !== undefined) return part.oneOf.map(valueText).join(' or ');
-  if (part.type === 'integer') return `${part.minimum} to ${part.maximum}`;
+  if (part.type === 'integer')
+    return part.minimum === undefined ? 'a whole number' : `${part.minimum} to ${part.maximum}`;
   return { string: 'text', boolean: '`true` or `false`', array: 'list', object: 'map' }[part.type] ?? part.type;
 }
 
@@ -318,4 +329,31 @@ function sizeRow({ name }, { repository, bytes, isRounded }, source) {
 
 function speedRow({ model, nodes, hardware, runtime, transport, generationSpeed, promptSpeed }, source) {
   return `| ${[model, nodes, hardware, runtime, transport, generationSpeed, promptSpeed ?? '', source].join(' | ')} |`;
+}
+
+const onlyText = ({ nodes, transport, sharding, chip }) =>
+  [nodes && 'several nodes', transport && `transport: ${transport}`, sharding && `sharding: ${sharding}`, chip]
+    .filter(Boolean)
+    .join(', ');
+
+export function knownPairsPage(knownPairs) {
+  const row = ({ versions, only = {}, symptom, works = {}, source }) => {
+    const partText = ([part, range]) => `${part === 'macos' ? 'macOS' : part} \`${range}\``;
+    const [ranges, working] = [versions, works].map((parts) => Object.entries(parts).map(partText).join(', '));
+    return `| ${ranges} | ${onlyText(only)} | ${symptom} | ${working || 'not reported'} | ${source} |`;
+  };
+  return `<!-- Generated from src/drivers/known/pairs.yaml by \`npm run generate\`; never edited by hand. -->
+# Known pairs
+
+These versions were reported to break together. \`validate\` and \`plan\` warn at the place of the version in the file before a
+placement combines them, and \`plan\` and \`doctor\` if a Mac runs them already (\`version/known-pair\`). The packages of mlx
+count once their list exists. **A combination that is not in the table is unknown, not good**: \`validate\` calls it so.
+
+| versions | only with | what happens | what works | report |
+|---|---|---|---|---|
+${knownPairs.map(row).join('\n')}
+
+To add a pair, add a row to \`src/drivers/known/pairs.yaml\`, and the versions of its report to
+\`test/unit/drivers/known-pairs.test.ts\`.
+`;
 }

@@ -19,7 +19,7 @@ const printed = readdirSync(join(root, 'schemas'))
 
 const validators = async (schemas) => (await import('./make-validators.mjs')).validators(schemas);
 
-const known = ['exo', 'mlx-lm', 'models', 'speeds'].map((name) => `src/drivers/known/${name}.yaml`);
+const known = ['exo', 'mlx-lm', 'models', 'pairs', 'speeds'].map((name) => `src/drivers/known/${name}.yaml`);
 
 /**
  * Each generated module, with its schemas or tables and its generator. Few commands read a playbook or a journal, so

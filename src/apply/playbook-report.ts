@@ -1,9 +1,10 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import type { EffectTotal, Plan, StepReport } from '../engine/plan/plan.ts';
-import type { PlayScope } from '../engine/playbooks/expand.ts';
+import type { Plan, StepReport } from '../engine/plan/plan.ts';
+import type { PlayScope, TaskWork } from '../engine/playbooks/expand.ts';
 import type { Task } from '../engine/playbooks/playbook.ts';
 import type { NodeName } from '../model/node.ts';
 import type { FleetObservation } from '../rack/examination.ts';
+import type { PlacementSurvey } from '../rack/placement/check/placement-survey.ts';
 import type { LeaseRefusal } from './lease/lease-keeper.ts';
 import type { RunOptions, RunReport } from './open-run.ts';
 import type { RunTiming } from './run-timing.ts';
@@ -39,8 +40,32 @@ export interface PlaybookReport {
   /** True if a person declined, or consent was missing. */
   readonly isDeclined: boolean;
   readonly isInterrupted: boolean;
-  /** The reasons why a plan or question after the first change was refused; otherwise empty. */
+  /** The reasons why the playbook ended early or left a node out; otherwise empty. */
   readonly refusal: readonly Diagnostic[];
+}
+
+export type PerformedWork = Extract<TaskWork, { readonly kind: 'recover' | 'bench' | 'notify' }>;
+
+export interface Performed {
+  /** The placements for which the task failed. */
+  readonly failed: readonly string[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** A batch before anything runs. */
+export interface ForeseenBatch {
+  readonly play: number;
+  readonly nodes: readonly NodeName[];
+  readonly works: readonly ForeseenWork[];
+}
+
+export interface ForeseenWork {
+  readonly task: Task;
+  readonly work: TaskWork;
+  /** For the nodes' current state, which earlier tasks may change. */
+  readonly plan?: Plan;
+  /** The placements that would keep the batch from beginning. */
+  readonly hung?: readonly PlacementSurvey[];
 }
 
 /** A plan that was already shown, with its observation. A saved plan has no observation. */
@@ -59,15 +84,22 @@ export interface PlaybookOptions {
   readonly observe: (nodes: readonly NodeName[]) => Promise<FleetObservation>;
   /** Shows a plan that has steps and asks for consent. */
   readonly approve: (plan: Plan, place: PlaybookPlace) => Promise<boolean>;
-  /** Called before the first change with the effects of all plans, based on the current state; may throw. */
-  readonly foresee?: (effects: readonly EffectTotal[]) => void;
+  /**
+   * For a user's playbook: called before the first task with all batches; false if the person declines, and may throw.
+   * Such a playbook counts a node whose result is unknown as failed.
+   */
+  readonly foresee?: (batches: readonly ForeseenBatch[]) => Promise<boolean>;
+  /** Does the tasks of a user's playbook that are commands of their own, while this run has no leases. */
+  readonly perform?: (work: PerformedWork) => Promise<Performed>;
+  /** The nodes that these labels choose in the file as it is now. */
+  readonly labelledNow?: (labels: readonly string[]) => readonly NodeName[];
   /** Asks the user a question from the playbook. */
   readonly confirm: (text: string, place: PlaybookPlace) => Promise<boolean>;
   /** The approved plan. The first task that has a plan runs it unchanged, without a new observation. */
   readonly first?: ShownPlan;
   /** An observation that is recent enough to plan the first task. */
   readonly seen?: FleetObservation;
-  /** Called once, just before the first request is sent. */
+  /** Called just before the first request is sent, and again after a recovery, which has leases of its own. */
   readonly run: () => RunOptions;
   /** The timing of the playbook's own waits. */
   readonly timing: RunTiming;

@@ -4,31 +4,32 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../diagnostics/diagnostic.ts';
 import { withUndrained } from '../engine/goals/drain.ts';
 import { makePlan } from '../engine/plan/make-plan.ts';
-import type { EffectTotal, Plan } from '../engine/plan/plan.ts';
+import type { Plan } from '../engine/plan/plan.ts';
 import { seenProperties } from '../engine/plan/view.ts';
+import { batchesOf } from '../engine/playbooks/batches.ts';
 import {
-  batchesOf,
+  blockerDeadlineMs,
   expandTask,
-  inFleetOrder,
   type LaterTask,
+  laterTasks,
   nodesOfPlays,
-  type PlayScope,
   playNodes,
   type TaskWork,
+  tasksOf,
 } from '../engine/playbooks/expand.ts';
-import type { Play, Playbook } from '../engine/playbooks/playbook.ts';
-import type { DesiredFleet } from '../model/desired.ts';
+import type { Play, Playbook, Task } from '../engine/playbooks/playbook.ts';
+import { obstaclesIn, undrainedIn } from '../engine/playbooks/ready.ts';
 import { canonicalJson, type Json } from '../model/digest.ts';
 import { given } from '../model/given.ts';
 import type { Known } from '../model/known.ts';
-import type { NodeName } from '../model/node.ts';
-import { nodeSubject } from '../model/subject.ts';
+import { type NodeName, nodeName } from '../model/node.ts';
+import { isSameSubject, nodeSubject } from '../model/subject.ts';
 import { named, prose } from '../model/text/prose.ts';
 import type { FleetObservation } from '../rack/examination.ts';
 import { type Goal, restartedNodes } from '../rack/goal.ts';
-import { whereTheyRanLast } from '../rack/placement/state/layouts.ts';
 import { propertyKey } from '../rack/resource.ts';
 import { executeSteps, isDone } from './execute.ts';
+import { foreseen } from './foreseen.ts';
 import {
   beginPlan,
   closeRun,
@@ -39,8 +40,16 @@ import {
   runCommands,
   stepOptions,
 } from './open-run.ts';
-import type { PlaybookOptions, PlaybookPlace, PlaybookReport, PlaybookWork, ShownPlan } from './playbook-report.ts';
+import type {
+  PerformedWork,
+  PlaybookOptions,
+  PlaybookPlace,
+  PlaybookReport,
+  PlaybookWork,
+  ShownPlan,
+} from './playbook-report.ts';
 import { pause, timeFor } from './run-timing.ts';
+import { bake, waitFor } from './wait-tasks.ts';
 
 interface PlaybookState {
   readonly options: PlaybookOptions;
@@ -54,7 +63,7 @@ interface PlaybookState {
   hasRun: boolean;
   isStopped: boolean;
   isDeclined: boolean;
-  refusal: readonly Diagnostic[];
+  refusal: Diagnostic[];
 }
 
 /**
@@ -68,26 +77,23 @@ export async function runPlaybook({ plays }: Playbook, options: PlaybookOptions)
   const begun = { hasRun: first !== undefined, isStopped: false, isDeclined: false, refusal: [] };
   const state: PlaybookState = { options, works: [], first, ...begun, ...given({ seen: seen && seenNodes(seen) }) };
   try {
-    if (foresee !== undefined) foresee(await effectsAhead(plays, state));
-    for (const { of, failed, members, index, ...turn } of turnsOf(plays, scope)) {
-      const nodes = members.filter((node) => !failed.has(node));
-      if (!isOver(state) && nodes.length > 0) {
-        const place = { ...turn, nodes };
-        const task = expandTask(turn.task, scope, nodes, laterTasks(plays, { ...place, index }, scope));
-        const done = await runnerOf(task.kind)(task, state, place);
-        const work = workOf(place, done);
-        state.isDeclined ||= done.isDeclined === true;
-        state.isStopped ||= done.isEnd === true;
-        state.works.push(work);
-        await onWork?.(work, state.run?.keeper.lost ?? neverLost);
-        members.filter((node) => work.failed.includes(node)).forEach((node) => void failed.add(node));
-      }
-      if (index === of.tasks.length - 1 && failed.size > of.maxFailures) state.isStopped = true;
+    if (foresee !== undefined)
+      state.isDeclined = !(await foresee(await foreseen(plays, scope, (names) => observeOnce(names, state))));
+    for (const { place, later, members, failed } of turnsOf(plays, state)) {
+      const task = expandTask(place.task, scope, place.nodes, later);
+      const done = await runnerOf(task.kind)(task, state, place);
+      const work = workOf(place, done, foresee !== undefined);
+      state.isDeclined ||= done.isDeclined === true;
+      state.isStopped ||= done.isEnd === true;
+      state.works.push(work);
+      await onWork?.(work, state.run?.keeper.lost ?? neverLost);
+      members.filter((node) => work.failed.includes(node)).forEach((node) => void failed.add(node));
     }
     await close(state);
     const nodes = nodesOfPlays(plays, scope);
     const isInterrupted = signal?.aborted === true;
-    const observation = isInterrupted ? undefined : await observeOnce(nodes, state);
+    const hasNoWork = foresee !== undefined && state.works.length === 0;
+    const observation = isInterrupted || hasNoWork ? undefined : await observeOnce(nodes, state);
     const { works, isStopped, isDeclined, refusal } = state;
     return { works, nodes, ...given({ observation }), isStopped, isDeclined, isInterrupted, refusal };
   } finally {
@@ -102,32 +108,72 @@ async function close(state: PlaybookState): Promise<void> {
   if (run !== undefined) await closeRun(run);
 }
 
-/** All tasks in order, each with a batch from its play. The turns of a play share its failed nodes. */
-const turnsOf = (plays: readonly Play[], scope: PlayScope) =>
-  plays.flatMap((of, play) => {
-    const failed = new Set<NodeName>();
-    return batchesOf(of, playNodes(of, scope)).flatMap((members, batch) =>
-      of.tasks.map((task, index) => ({ of, play, batch, task, index, members, failed })),
-    );
-  });
+/** A task for a batch. The turns of a play share its failed nodes. */
+interface Turn {
+  readonly place: PlaybookPlace;
+  readonly later: readonly LaterTask[];
+  readonly members: readonly NodeName[];
+  readonly failed: Set<NodeName>;
+}
 
-/** The effects of all tasks' plans, each based on the nodes' current state. */
-async function effectsAhead(plays: readonly Play[], state: PlaybookState): Promise<readonly EffectTotal[]> {
+/** One task after another, each chosen when the one before has ended; stops if more nodes failed than a play allows. */
+function* turnsOf(plays: readonly Play[], state: PlaybookState): Generator<Turn> {
   const { scope } = state.options;
-  const works = plays.flatMap((one, play) => {
-    const nodes = playNodes(one, scope);
-    return one.tasks.map((task, index) =>
-      expandTask(task, scope, nodes, laterTasks(plays, { play, index, nodes }, scope)),
-    );
-  });
-  const plans = works.filter((work) => work.kind === 'plan');
-  const names = inFleetOrder(
-    plans.flatMap(({ targets }) => targets),
-    scope,
-  );
-  if (names.length === 0) return [];
-  const observation = await observeOnce(names, state);
-  return plans.flatMap(({ goal, targets }) => makePlan({ goal, desired: scope.desired, observation, targets }).effects);
+  for (const [play, of] of plays.entries()) {
+    const failed = new Set<NodeName>();
+    for (const [batch, members] of batchesOf(of, playNodes(of, scope), scope.desired).entries()) {
+      const about = { play, batch, members, failed };
+      yield* batchTurns(plays, state, { ...about, tasks: tasksOf(of), skipped: failed });
+      const isRescued = members.some((node) => failed.has(node));
+      if (isRescued) yield* batchTurns(plays, state, { ...about, tasks: of.rescue ?? [], skipped: new Set() });
+      if (failed.size > of.maxFailures) state.isStopped = true;
+    }
+  }
+}
+
+interface BatchTasks extends Pick<PlaybookPlace, 'play' | 'batch'>, Pick<Turn, 'members' | 'failed'> {
+  readonly tasks: readonly Task[];
+  readonly skipped: ReadonlySet<NodeName>;
+}
+
+function* batchTurns(
+  plays: readonly Play[],
+  state: PlaybookState,
+  { play, batch, members, failed, tasks, skipped }: BatchTasks,
+): Generator<Turn> {
+  for (const [index, task] of tasks.entries()) {
+    const nodes = stillChosen(plays[play]?.nodes, members, state).filter((node) => !skipped.has(node));
+    if (isOver(state) || nodes.length === 0) return;
+    const later = laterTasks(plays, { play, nodes, tasks: tasks.slice(index + 1) }, state.options.scope);
+    yield { place: { play, batch, task, nodes }, later, members, failed };
+  }
+}
+
+/** The members of a batch that the labels in the file still choose. Nothing was agreed about a node that joined. */
+function stillChosen(
+  choice: Play['nodes'] | undefined,
+  members: readonly NodeName[],
+  state: PlaybookState,
+): readonly NodeName[] {
+  const { refusal, options } = state;
+  const { labelledNow } = options;
+  if (choice?.kind !== 'labels' || labelledNow === undefined || isOver(state)) return members;
+  let now: readonly NodeName[];
+  try {
+    now = labelledNow(choice.labels);
+  } catch (error) {
+    if (!(error instanceof FleetError)) throw error;
+    refusal.push(...error.diagnostics);
+    state.isStopped = true;
+    return members;
+  }
+  for (const node of members.filter((one) => !now.includes(one))) {
+    const subject = nodeSubject(node);
+    const detail = prose`${named(node)} no longer matches ${choice.labels.join(', ')}, so it was left out.`;
+    const isNew = !refusal.some((one) => isSameSubject(one.subject, subject));
+    if (isNew) refusal.push(diagnose('playbook/label-removed', { subject, detail }));
+  }
+  return members.filter((node) => now.includes(node));
 }
 
 /** Used by runs without leases. */
@@ -136,26 +182,16 @@ const neverLost = new AbortController().signal;
 const isOver = ({ options, isStopped, isDeclined }: PlaybookState): boolean =>
   isStopped || isDeclined || options.signal?.aborted === true;
 
-/** The remaining tasks of a play for these nodes, followed by those of later plays. */
-function laterTasks(
-  plays: readonly Play[],
-  { play, index, nodes }: Pick<PlaybookPlace, 'play' | 'nodes'> & { readonly index: number },
-  scope: PlayScope,
-): readonly LaterTask[] {
-  const own = plays[play]?.tasks.slice(index + 1).map((task) => ({ task, nodes })) ?? [];
-  const others = plays
-    .slice(play + 1)
-    .flatMap((one) => one.tasks.map((task) => ({ task, nodes: playNodes(one, scope) })));
-  return [...own, ...others];
-}
-
-function workOf(place: PlaybookPlace, { plan, observation, run, ...done }: DoneWork): PlaybookWork {
+/** @param isStrict true if a node whose result is unknown counts as failed */
+function workOf(place: PlaybookPlace, { plan, observation, run, ...done }: DoneWork, isStrict: boolean): PlaybookWork {
+  const unknown = isStrict && plan !== undefined ? unknownIn(plan) : new Map<NodeName, Diagnostic>();
+  const problems = done.diagnostics ?? run?.diagnostics ?? [];
   return {
     ...place,
     ...given({ plan, observation, run }),
-    failed: done.failed ?? [],
+    failed: [...new Set([...(done.failed ?? []), ...unknown.keys()])],
     refusals: done.refusals ?? run?.refusals ?? [],
-    diagnostics: done.diagnostics ?? run?.diagnostics ?? [],
+    diagnostics: [...problems, ...unknown.values()],
   };
 }
 
@@ -163,6 +199,27 @@ const seenNodes = (observation: FleetObservation) => ({
   nodes: new Set(Object.values(observation.nodes).map(({ node }) => node)),
   observation,
 });
+
+/** The nodes that a plan could not judge, each with its first reason. */
+function unknownIn({ unreached = {}, waiting }: Plan): ReadonlyMap<NodeName, Diagnostic> {
+  const reasons = [
+    ...Object.entries(unreached).map(([node, { reason }]) => ({ node: nodeName(node), reason })),
+    ...waiting
+      .filter(({ isUnknown }) => isUnknown)
+      .map(({ node, resource, for: all }) => ({
+        node,
+        reason: `${resource}: ${all.map(({ text }) => text).join(', ')}`,
+      })),
+  ];
+  return new Map(
+    reasons
+      .toReversed()
+      .map(({ node, reason }) => [
+        node,
+        diagnose('task/unknown', { subject: nodeSubject(node), detail: prose`${named(node)}: ${reason}` }),
+      ]),
+  );
+}
 
 /** The last observation if it is still valid and covers these nodes; otherwise a fresh one. */
 async function observeOnce(nodes: readonly NodeName[], state: PlaybookState): Promise<FleetObservation> {
@@ -192,7 +249,7 @@ async function unlessRefused(state: PlaybookState, ask: () => Promise<boolean>):
     return await ask();
   } catch (error) {
     if (!(error instanceof FleetError) || !state.hasRun) throw error;
-    state.refusal = error.diagnostics;
+    state.refusal.push(...error.diagnostics);
     return false;
   }
 }
@@ -213,11 +270,22 @@ type Runner<K extends TaskWork['kind']> = (
 const runners: { readonly [K in TaskWork['kind']]: Runner<K> } = {
   plan: planAndRun,
   verify,
-  wait: waitFor,
+  ready,
+  wait: (work, state) => {
+    delete state.seen;
+    return waitFor(work, state.options);
+  },
+  bake: (work, state) => {
+    delete state.seen;
+    return bake(work, state.options);
+  },
   assert: assertProperty,
   confirm,
   pause: pauseRun,
   run: runOwn,
+  recover: perform,
+  bench: perform,
+  notify: perform,
 };
 
 const runnerOf = (kind: TaskWork['kind']) => runners[kind] as Runner<TaskWork['kind']>;
@@ -320,6 +388,42 @@ async function verify({ targets }: WorkOf<'verify'>, state: PlaybookState): Prom
   return { ...shown, diagnostics, failed: [...new Set(shown.plan.changes.map(({ node }) => node))] };
 }
 
+/**
+ * Ends the playbook unless the batch may begin. Nothing of the batch was changed. Before the first batch, no placement
+ * of the whole play may hang, because the play would then end halfway.
+ */
+async function ready(work: WorkOf<'ready'>, state: PlaybookState, { task, batch }: PlaybookPlace): Promise<DoneWork> {
+  const { scope, timing } = state.options;
+  const { desired } = scope;
+  const isFirst = batch === 0 && task.kind === 'ready';
+  const whole = isFirst ? expandTask(task, scope, playNodes(task.play, scope)) : work;
+  const all = whole.kind === 'ready' ? whole : work;
+  const observation = await observeOnce(all.nodes, state);
+  const obstacles = [
+    ...obstaclesIn(work, { observation, desired, epochMs: Date.now() }),
+    ...undrainedIn(all, { observation, desired }),
+  ];
+  state.refusal.push(...obstacles);
+  if (obstacles.length > 0) return { observation, isDeclined: true };
+  if (work.commands.length === 0) return { observation };
+  const report = await runCommands(work.commands, timeFor(blockerDeadlineMs, timing, 30_000), openedRun(state));
+  state.refusal.push(
+    ...report.diagnostics.map(({ subject, detail }) => diagnose('task/blocked', { ...given({ subject }), detail })),
+  );
+  return { observation, refusals: report.refusals, isEnd: isEnd(report), isDeclined: report.failed.length > 0 };
+}
+
+/** A recovery takes leases of its own, so this run gives up its own first. */
+async function perform(work: PerformedWork, state: PlaybookState): Promise<DoneWork> {
+  const { perform: act, scope } = state.options;
+  if (act === undefined) throw new Error(`no command for the task ${work.kind}`);
+  delete state.seen;
+  if (work.kind === 'recover') await close(state);
+  const { failed: names, diagnostics } = await act(work);
+  const failed = scope.desired.placements.filter(({ name }) => names.includes(name)).flatMap(everyNode);
+  return { failed: [...new Set(failed)], diagnostics };
+}
+
 async function assertProperty(work: WorkOf<'assert'>, state: PlaybookState): Promise<DoneWork> {
   const { property, is, says, nodes } = work;
   const observation = await observeOnce(nodes, state);
@@ -373,83 +477,3 @@ async function runOwn(work: WorkOf<'run'>, state: PlaybookState): Promise<DoneWo
   const { failed, refusals, diagnostics } = report;
   return { failed, refusals, diagnostics, isEnd: isEnd(report) };
 }
-
-type WaitWork = WorkOf<'wait'>;
-
-/** An unmet condition and the nodes that do not meet it. */
-interface Missing {
-  readonly node: NodeName;
-  readonly why: string;
-  readonly fails: readonly NodeName[];
-}
-
-/** Observes repeatedly until all conditions are met or the deadline has passed; empty if interrupted. */
-export async function waitFor(
-  work: WaitWork,
-  state: Pick<PlaybookState, 'seen'> & { readonly options: WaitOptions & Pick<PlaybookOptions, 'scope'> },
-): Promise<DoneWork> {
-  delete state.seen;
-  const { desired } = state.options.scope;
-  const waited = await waitUntil(work, state.options, (observation) => missingIn(observation, work, desired));
-  if (waited === undefined) return {};
-  const { observation, missing } = waited;
-  const failed = [...new Set(missing.flatMap(({ fails }) => fails))];
-  return { observation, failed, diagnostics: missing.map((one) => waitOver(one, work.deadlineMs)) };
-}
-
-type WaitOptions = Pick<PlaybookOptions, 'timing' | 'signal' | 'observe' | 'onWait'>;
-
-/** Observes until nothing is missing or the deadline has passed; resolves to the last check, or undefined on abort. */
-export async function waitUntil<M extends { readonly node: string; readonly why: string }>(
-  { nodes, deadlineMs }: Pick<WaitWork, 'nodes' | 'deadlineMs'>,
-  { timing, signal, observe, onWait }: WaitOptions,
-  missingIn: (observation: FleetObservation) => readonly M[],
-): Promise<{ readonly observation: FleetObservation; readonly missing: readonly M[] } | undefined> {
-  const endMs = performance.now() + timeFor(deadlineMs, timing, 10_000);
-  while (signal?.aborted !== true) {
-    const observation = await observe(nodes);
-    const missing = missingIn(observation);
-    if (missing.length === 0 || performance.now() >= endMs) return { observation, missing };
-    const texts = missing.map(({ node, why }) => `${node} (${why.replace(/\.$/, '')})`);
-    onWait?.(texts, endMs - performance.now());
-    await pause(timing.gatePollMs, signal);
-  }
-  return undefined;
-}
-
-function missingIn(observation: FleetObservation, work: WaitWork, desired: DesiredFleet): readonly Missing[] {
-  const unseen = work.nodes.flatMap((node): readonly Missing[] => {
-    const [problem] = observation.failures[node] ?? [];
-    return problem === undefined ? [] : [{ node, why: problem.summary, fails: [node] }];
-  });
-  if (work.for === 'observed') return unseen;
-  const lacking = whereTheyRanLast(desired, observation.nodes)
-    .placements.filter(({ name }) => work.placements.includes(name))
-    .map(({ name, ...placement }) => {
-      const goal = { kind: 'start', placements: [name] } as const;
-      const { changes, waiting } = makePlan({ goal, desired, observation, targets: work.nodes });
-      // Any of these nodes can be the leader, and a batch may contain only one of them.
-      const fails = everyNode(placement);
-      const missing = [
-        ...changes.map(({ node, resource, from }): Missing => ({ node, why: `${resource}: ${from}`, fails })),
-        ...waiting.map(
-          ({ node, resource, for: reasons }): Missing => ({
-            node,
-            why: `${resource}: ${reasons.map(({ text }) => text).join(', ')}`,
-            fails,
-          }),
-        ),
-      ];
-      return { nodes: placement.nodes, missing };
-    })
-    .filter(({ missing }) => missing.length > 0);
-  // An unreached node in a different layout does not prevent serving.
-  const away = unseen.filter(({ node }) => lacking.some(({ nodes }) => nodes.includes(node)));
-  return [...lacking.flatMap(({ missing }) => missing), ...away];
-}
-
-const waitOver = ({ node, why }: Missing, deadlineMs: number): Diagnostic =>
-  diagnose('task/wait-over', {
-    subject: nodeSubject(node),
-    detail: prose`${named(node)}, after ${Math.round(deadlineMs / 1_000)} s: ${why}`,
-  });

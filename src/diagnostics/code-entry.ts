@@ -17,8 +17,11 @@ type LoginTrait = 'strange-key' | 'changed-key' | 'login-refused' | 'sudo-passwo
 /** `maybe-locked`: the preboot key is unknown. `not-unlocked`: a person has to unlock the Mac or give a password. */
 type RestartTrait = 'locked' | 'maybe-locked' | 'not-unlocked' | 'still-answers' | 'no-return';
 
-/** `fixed-hint`: the hint has no text from the file, so no secret. */
-type FileTrait = 'missing-key' | 'ambiguous-value' | 'fixed-hint' | 'pins-changed';
+/**
+ * `fixed-hint`: the hint has no text from the file, so no secret. `in-file`: it is about a runtime's version, whose place
+ * in the file is shown.
+ */
+type FileTrait = 'missing-key' | 'ambiguous-value' | 'fixed-hint' | 'pins-changed' | 'in-file';
 
 /**
  * `unplugs`: the hint may ask a person to unplug a cable. `holds-starts`: even as a warning, it blocks starts over the

@@ -41,9 +41,16 @@ export function gatherAlike(diagnostics: readonly Diagnostic[]): readonly Diagno
 
 const tones: Readonly<Record<MergedFinding['severity'], Tone>> = { error: 'bad', warning: 'warn', notice: 'dim' };
 
+/** `cluster.yaml:32:23, runtime mlx`: a finding about the file begins with its place. */
+const placeText = ({ of }: MergedFinding, about: string): string => {
+  const [{ where } = {}] = of;
+  return where === undefined ? about : `${where.file}:${where.line}:${where.column}, ${about}`;
+};
+
 /** Puts node names before the detail, but cable ends above it because they contain colons. */
-function paragraphs({ details, of }: MergedFinding): readonly Prose[] {
-  const about = namesOf(of);
+function paragraphs(finding: MergedFinding): readonly Prose[] {
+  const { details, of } = finding;
+  const about = placeText(finding, namesOf(of));
   const isAtCables = of.some(({ subject }) => subjectEnds(subject).length > 0);
   const [detail] = details;
   if (detail === undefined || details.length > 1 || isAtCables || about === '') return [about, ...details];

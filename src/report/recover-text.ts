@@ -130,7 +130,7 @@ export function questionText(
   const also = others.length === 0 ? '' : `, which would also interrupt ${listText(others)}`;
   const switched = members.filter((name) => outlets.includes(name));
   const most = switched.length === 0 ? 'a reboot' : `a power cycle of ${everyNodeText(switched)} and a reboot`;
-  return `${cureText(cure)}${took}? If that does not help, other cures follow, at most ${most} of ${everyNodeText(members)}${also}.`;
+  return `${cureText(cure)}${took}? If that does not help, other cures follow, at most ${most} of ${everyNodeText(members)}${also}. A reboot cannot be undone.`;
 }
 
 /** The last sentence if every placement returned a token. */

@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectGolden, json, meshwright, meshwrightHere, type Ran, widest } from './meshwright.ts';
 import { bareFile, fileIn, pairPlace } from './pair.ts';
@@ -71,6 +73,23 @@ describe('plan', () => {
     expect(JSON.parse(fileIn(place, 'one.json') ?? '')).toMatchObject({ targets: ['studio-4'] });
     const named = await run('plan', '--sim', '--nodes', 'studio-1');
     expect(named.stdout).toContain('meshwright apply --nodes studio-1 --sim');
+  });
+});
+
+describe('a plan for versions that break together', () => {
+  it('warns at the version of the runtime, even if no Mac was observed', async () => {
+    const text = [
+      'schema: 1\nname: away\nmacos: { version: "26.1" }',
+      'nodes: { a: { host: 127.0.0.1, port: 9 } }',
+      'runtimes: { exo: { driver: exo, version: "1.0.71" } }',
+      'models: { m: { source: ./m, repository: org/m } }',
+      'placements: { chat: { model: m, runtime: exo, nodes: [a], transport: tcp, context: 1k } }\n',
+    ].join('\n');
+    place.write('pair.yaml', text);
+    mkdirSync(join(place.folder, 'm'));
+    place.write('m/config.json', '{}');
+    const ran = await run('plan', '-f', 'pair.yaml');
+    expect(ran.stdout).toContain('warning  pair.yaml:5:33, runtime exo: chat combines macOS 26.1 and exo 1.0.71.');
   });
 });
 

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
@@ -16,6 +16,8 @@ const mistaken = exampleText
   .replace('studio-2:4 <-> studio-4:3', 'studio-2:4 <-> studoi-4:3')
   .replace('sleep: never', 'slep: never')
   .replace('host: studio-4.lan', 'host: "-oProxyCommand=x"');
+
+const onExo = readFileSync('cluster.example.yaml', 'utf8');
 
 beforeAll(() => {
   place.write('cluster.yaml', exampleText);
@@ -35,6 +37,8 @@ beforeAll(() => {
   const mlx =
     'driver: mlx\n    archive: ./dist/reference.tar.gz\n    python: "3.12"\n    requirements: ./requirements.lock\n';
   place.write('old.yaml', exampleText.replace(/driver: command[\s\S]*?\n\nmodels:/, `${mlx}\nmodels:`));
+  place.write('exo.yaml', onExo);
+  place.write('pair.yaml', onExo.replace('version: "1.0.71"', 'version: "1.0.68"'));
   mkdirSync(deep, { recursive: true });
   symlinkSync('round.yaml', join(place.folder, 'round.yaml'));
 });
@@ -70,6 +74,23 @@ describe('validate', () => {
   it('rejects requirements whose mlx-lm is too old', async () => {
     const ran = await run('validate', 'old.yaml', '--json');
     expect([ran.code, codesOf(json(ran))]).toEqual([65, expect.arrayContaining(['mlx/too-old'])]);
+  });
+
+  it('warns about versions that break together, at the version of the runtime', async () => {
+    const ran = await run('validate', 'pair.yaml', '--json');
+    const above = onExo.slice(0, onExo.indexOf('version: "1.0.71"')).split('\n');
+    const where = { file: 'pair.yaml', line: above.length, column: (above.at(-1)?.length ?? 0) + 1 };
+    expect([ran.code, json(ran)]).toMatchObject([0, { diagnostics: [{ code: 'version/known-pair', where }] }]);
+    expect(json(ran)).not.toHaveProperty('unknownPairs');
+  });
+
+  it('calls a combination of versions in no report unknown, and not good', async () => {
+    const document = json(await run('validate', 'exo.yaml', '--json'));
+    expect(schemaCheck('diagnostics')(document)).toEqual([]);
+    expect(document).toEqual({ diagnostics: [], unknownPairs: ['macOS 26.5 with exo 1.0.71'] });
+    expect((await run('validate', 'exo.yaml')).stdout).toBe(
+      'exo.yaml is valid.\nUnknown whether they work together: macOS 26.5 with exo 1.0.71.\n',
+    );
   });
 
   it('shows every problem with its place, cause and hint', async () => {

@@ -5,6 +5,7 @@ import { closeRun, openRun, type RunOptions } from '../../src/apply/open-run.ts'
 import type { PlaybookOptions, PlaybookReport } from '../../src/apply/playbook-report.ts';
 import { observeFleet } from '../../src/apply/reach/observe.ts';
 import { runPlaybook } from '../../src/apply/run-playbook.ts';
+import { failure } from '../../src/diagnostics/diagnose.ts';
 import { readSecrets } from '../../src/diagnostics/hide-secrets.ts';
 import { makePlan } from '../../src/engine/plan/make-plan.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
@@ -174,6 +175,72 @@ describe('a playbook', () => {
       ['run: studio-1', 'run:', 'run:', 'run:', 'run:'],
       false,
     ]);
+  });
+
+  it('of a user is shown as a whole before its first task, and ends there without consent', async () => {
+    const serial: Play['serial'] = [{ kind: 'count', count: 2 }];
+    const foreseen: (readonly string[])[] = [];
+    const foresee: PlaybookOptions['foresee'] = (batches) => {
+      foreseen.push(...batches.map((one) => [...one.nodes, ...one.works.map(({ plan }) => `${plan?.steps.length}`)]));
+      return Promise.resolve(false);
+    };
+    const { report, phases, observed } = await play([{ serial, tasks: [power] }], { desired: sleeping(23), foresee });
+    expect(foreseen).toEqual([
+      ['studio-1', 'studio-2', '2'],
+      ['studio-3', '1'],
+    ]);
+    expect([report.isDeclined, report.works, report.observation, phases, observed]).toEqual([
+      ...[true, [], undefined, [], [nodes]],
+    ]);
+  });
+
+  it('of a user counts a Mac that was not reached as failed, rescues its batch, and begins no other', async () => {
+    const ways = rack.desired.nodes.map(({ name }) => rack.way(name, name === 'studio-2' ? { port: 1 } : {}));
+    const own: Task = { kind: 'run', command: ['true'], effect: 'none', deadlineMs: 20_000 };
+    const serial: Play['serial'] = [{ kind: 'count', count: 2 }];
+    const plays = [{ serial, tasks: [power, own], rescue: [own] }];
+    const { report } = await play(plays, { foresee: () => Promise.resolve(true), runWith: { ways } });
+    expect([failedOf(report), codes(report), report.isStopped]).toEqual([
+      ['converge: studio-2', 'run:', 'run: studio-2'],
+      ['task/unknown', 'ssh/refused'],
+      true,
+    ]);
+    expect(report.works.map((work) => work.nodes.length)).toEqual([2, 1, 2]);
+  });
+
+  it('leaves out a Mac that lost its label, and stops if the file cannot be read', async () => {
+    const desired = { ...rack.desired, nodes: rack.desired.nodes.map((one) => ({ ...one, labels: { role: 'any' } })) };
+    const of = {
+      nodes: { kind: 'labels', labels: ['role=any'] },
+      maxFailures: 9,
+      tasks: [{ kind: 'verify' }],
+    } as const;
+    const others = desired.nodes.flatMap(({ name }) => (name === 'studio-1' ? [] : [name]));
+    const labelledNow = (): readonly NodeName[] => others;
+    const { report } = await play([of, of], { desired, labelledNow });
+    expect(report.works.map((work) => work.nodes)).toEqual([others, others]);
+    expect(report.refusal.map(({ code, subject }) => [code, subject])).toEqual([
+      ['playbook/label-removed', { kind: 'node', names: ['studio-1'] }],
+    ]);
+    const broken = await play([of], {
+      desired,
+      labelledNow: () => {
+        throw failure('yaml/syntax', { detail: 'not YAML' });
+      },
+    });
+    expect([broken.report.works, broken.report.isStopped]).toEqual([[], true]);
+  });
+
+  it('gives up its leases for a recovery, and takes them again', async () => {
+    const run: Task = { kind: 'run', command: ['true'], effect: 'none', deadlineMs: 20_000 };
+    const owners: (string | undefined)[] = [];
+    const perform: PlaybookOptions['perform'] = () => {
+      owners.push(rack.read('studio-1', ownerFile));
+      return Promise.resolve({ failed: [], diagnostics: [] });
+    };
+    const { phases } = await play([{ tasks: [run, { kind: 'recover' }, run] }], { perform });
+    expect(owners).toEqual([undefined]);
+    expect(phases.filter((phase) => phase === 'run' || phase === 'end')).toEqual(['run', 'end', 'run', 'end']);
   });
 
   it('runs a custom command once under the leases, and skips it where `unless` succeeds', async () => {

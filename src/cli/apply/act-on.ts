@@ -26,7 +26,7 @@ import { observeNodes } from '../look/observe-fleet.ts';
 import type { Consent } from '../plan/consent.ts';
 import { showPlan } from '../plan/plan-document.ts';
 import { askYes } from '../terminal/ask.ts';
-import { showWait } from '../terminal/console.ts';
+import { paragraphText, showWait } from '../terminal/console.ts';
 import { unlockReadiness } from '../unlock/unlock-by-itself.ts';
 import { timingFor } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
@@ -34,7 +34,8 @@ import { prepareRun, runView } from './change-nodes.ts';
 import type { FinalCheck } from './final-check.ts';
 import { type EndedRun, endedRun, nothingRun, type OutcomeParts, type RunOutcome } from './run-outcome.ts';
 
-const folder = new URL('../../../playbooks/', import.meta.url);
+/** The folder with the playbooks of this package. */
+export const playbookFolder = new URL('../../../playbooks/', import.meta.url);
 
 const shipped = ['apply', 'drain', 'restart', 'reboot', 'shutdown'] as const;
 
@@ -48,7 +49,7 @@ export const isShipped = (word: string): word is ShippedPlaybook => shipped.some
  */
 export function shippedPlaybook(name: ShippedPlaybook): Playbook {
   const file = `${name}.yaml`;
-  const { playbook, diagnostics } = loadPlaybook(readFileSync(new URL(file, folder)), { file, name });
+  const { playbook, diagnostics } = loadPlaybook(readFileSync(new URL(file, playbookFolder)), { file, name });
   if (playbook === undefined)
     throw new Error(`${file} is damaged: ${plainText(diagnostics[0]?.detail ?? 'it is empty')}`);
   return playbook;
@@ -62,8 +63,10 @@ export const playbookOf = (name: string, ...tasks: readonly Task[]): Playbook =>
 /** A command that changes nodes: what it runs, what it asks, and what it shows. */
 export interface CommandSpec {
   readonly verb: string;
-  /** For `run`: the displayed path of the playbook. All its plans are checked for consent before the first change. */
+  /** For `run`: the displayed path of the playbook. */
   readonly file?: string;
+  /** For `run`: shows the whole playbook and asks for consent, reads labels again, and does tasks of its own. */
+  readonly ahead?: Pick<PlaybookOptions, 'foresee' | 'labelledNow' | 'perform'>;
   readonly scope: PlayScope;
   /** By default, everything in the file. */
   readonly goal?: Goal;
@@ -120,7 +123,8 @@ export async function actOn(
   const { goal = { kind: 'converge' }, playbook = playbookOf(verb, { kind: 'goal', goal }) } = command;
   const scope = await withUnlocks(run, playbook, command.scope, ways);
   // Only users' playbooks have their own description; the help describes our own commands.
-  if (file !== undefined && playbook.about !== undefined && !run.options.json) run.console.out(`${playbook.about}\n\n`);
+  if (file !== undefined && playbook.about !== undefined && !run.options.json)
+    run.console.out(`${paragraphText(run.console, playbook.about)}\n`);
   const show = command.texts?.show ?? pageOf(run, command, cluster.lockPlace);
   let outcome: RunOutcome = { targets: scope.targets, report: nothingRun(scope.targets) };
   let first = command.first?.planned;
@@ -201,6 +205,11 @@ async function playbookOptions(
   const { scope, consent, first, texts, hooks = {} } = command;
   const view = runView(run);
   const wait = showWait(run.console);
+  const endLines = (): Promise<void> => {
+    wait.end();
+    return view.end();
+  };
+  const { perform, ...ahead } = command.ahead ?? {};
   const prepared = await prepareRun(
     run,
     { ...hooks, verb: command.verb, desired: scope.desired },
@@ -220,7 +229,7 @@ async function playbookOptions(
         { modelsOn: (node) => soughtOn(scope.desired, node) },
       ),
     approve: async (plan) => {
-      await view.end();
+      await endLines();
       // A blank line separates the plan from earlier output.
       if (isLater && !run.options.json) run.console.out('\n');
       show(plan);
@@ -230,7 +239,8 @@ async function playbookOptions(
       view.begin(plan);
       return true;
     },
-    ...(command.file === undefined ? {} : { foresee: consent.foresee }),
+    ...ahead,
+    ...(perform === undefined ? {} : { perform: (work) => endLines().then(() => perform(work)) }),
     confirm: async (text) => {
       await view.end();
       return askYes(run, text);
@@ -250,8 +260,7 @@ async function playbookOptions(
       await hooks.afterTask(work, lost);
     },
     end: async () => {
-      wait.end();
-      await view.end();
+      await endLines();
       prepared.close();
     },
   };
@@ -262,7 +271,7 @@ function finishedText({ task, nodes, failed, observation }: PlaybookWork, isInte
   const { kind } = task;
   // Without an observation, an interrupted task has no result. Commands are an exception: they have an exit status.
   const isCut = isInterrupted && kind !== 'run' && observation === undefined;
-  const hasText = kind === 'run' || kind === 'wait' || kind === 'assert' || kind === 'verify';
+  const hasText = kind === 'run' || kind === 'wait' || kind === 'assert' || kind === 'verify' || kind === 'bake';
   return hasText ? taskText(task, nodes, { failed, isCut }) : undefined;
 }
 

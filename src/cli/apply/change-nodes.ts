@@ -86,9 +86,10 @@ export async function prepareRun(
       const found = steps.some(({ act }) => needsToken(act)) ? await token() : undefined;
       if (found?.kind === 'missing') throw new FleetError([found.diagnostic]);
     },
-    /** @throws FleetError `journal/cannot-write` */
+    /** Opens a journal of its own each time. @throws FleetError `journal/cannot-write` */
     begin: (): RunOptions => {
-      journal ??= openJournal(folder, run.log?.nextRunId() ?? newRunId(new Date()), run.secrets);
+      journal?.close();
+      journal = openJournal(folder, run.log?.nextRunId() ?? newRunId(new Date()), run.secrets);
       return { ...prepared, journal };
     },
     close: () => journal?.close(),

@@ -1,6 +1,7 @@
 import { incidentFolder, readIncidents } from '../../apply/journal/incidents.ts';
 import { type Journal, newRunId, openJournal } from '../../apply/journal/journal.ts';
 import { thisController } from '../../apply/lease/controller.ts';
+import type { Performed } from '../../apply/playbook-report.ts';
 import { everyNode } from '../../desired/layouts.ts';
 import { placementsFor } from '../../desired/replicas.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
@@ -53,6 +54,25 @@ export const recover: VerbBody = async (run) => {
   const more = prose`Next: ${cureText(next.cure)}. To allow it: ${meshwright('recover', ...run.words, '--yes', '--allow', 'reboot')}`;
   return ended(run, names, climbed, exitCode.handsNeeded, more);
 };
+
+/**
+ * Brings back placements as a task of a playbook, which has asked already. One that was never started is left alone.
+ * @returns the placements that still do not serve, and why
+ */
+export async function recoverPlacements(run: Run, wanted: readonly string[], mayReboot: boolean): Promise<Performed> {
+  const first = await measure(run);
+  const names = wanted.filter((name) =>
+    first.placements.some((one) => one.name === name && one.state !== 'not-placed'),
+  );
+  const begun: Climb = { seen: first, next: nextCure(first, names), done: [], problems: [] };
+  if (begun.next.kind === 'cure') showWrong(run, names, begun, readIncidents(journalsOf(run, first.desired.name)));
+  const { seen, next, problems } =
+    begun.next.kind === 'cure'
+      ? await booked(run, first.desired, (journal) => climb(run, names, begun, { mayReboot, journal }))
+      : begun;
+  const failed = next.kind === 'serving' ? [] : silentPlacements(seen, names).map(({ name }) => name);
+  return { failed, diagnostics: next.kind === 'serving' ? [] : [...problems, ...findingsOf(next)] };
+}
 
 /** What was measured last, what follows from it, and the cures so far. */
 interface Climb {

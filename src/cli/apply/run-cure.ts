@@ -1,5 +1,5 @@
-import { waitFor } from '../../apply/run-playbook.ts';
 import { pause } from '../../apply/run-timing.ts';
+import { waitFor } from '../../apply/wait-tasks.ts';
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import { type Cure, mayBeBusy, type SeenTroubles, silentPlacements } from '../../engine/diagnose/next-cure.ts';
 import { inFleetOrder } from '../../engine/playbooks/expand.ts';
@@ -158,9 +158,7 @@ async function waitForReturn(run: Run, nodes: readonly NodeName[], desired: Desi
       {},
     );
   const scope = { desired, targets: nodes };
-  const { failed = [] } = await waitFor(work, {
-    options: { timing, signal: run.signal, scope, observe, onWait: wait.show },
-  });
+  const { failed = [] } = await waitFor(work, { timing, signal: run.signal, scope, observe, onWait: wait.show });
   wait.end();
   return failed.length === 0 ? exitCode.done : exitCode.failed;
 }

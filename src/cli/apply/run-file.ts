@@ -1,37 +1,73 @@
-import { basename, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ForeseenBatch } from '../../apply/playbook-report.ts';
+import { selectNodes } from '../../desired/select.ts';
 import { hasErrors } from '../../diagnostics/diagnostic.ts';
 import { needsTargets, nodesOfPlays } from '../../engine/playbooks/expand.ts';
 import { loadPlaybook } from '../../engine/playbooks/load.ts';
+import { isOwnPlaybook, ownPlaybooks } from '../../engine/playbooks/own-playbooks.ts';
 import type { Playbook } from '../../engine/playbooks/playbook.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
+import { listText } from '../../model/lists.ts';
 import type { NodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { type OpenedCluster, openCluster, refuseErrors, refuseOpenToOthers } from '../cluster/open-cluster.ts';
 import { refuseUnresolved, type SettledCluster, settleCluster, settleFromLock } from '../cluster/settle-cluster.ts';
 import { namedNodes } from '../cluster/targets.ts';
+import { needTrust, noticeRequests } from '../cluster/trust.ts';
+import { exitCode } from '../exit-codes.ts';
 import { readFile, readIfThere, shownPath } from '../files/read-file.ts';
-import { createConsent } from '../plan/consent.ts';
-import { showDiagnostics } from '../terminal/console.ts';
+import { allowedEffects, createConsent } from '../plan/consent.ts';
+import { pageFor, paragraphText, showDiagnostics } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
-import { actOn, isShipped } from './act-on.ts';
+import { actOn, isShipped, playbookFolder } from './act-on.ts';
+import { performer } from './perform-task.ts';
+import { batchesJson, effectsOf, hasActs, hasUnchecked, previewText, unseenIn, untouchedLines } from './preview.ts';
+import type { RunOutcome } from './run-outcome.ts';
 
 export const runFile: VerbBody = async (run) => {
   const [file, ...words] = run.words;
   if (file === undefined)
     throw usageError('No playbook was specified.', prose`Name its file: ${meshwright('run', 'playbook.yaml')}`);
   const opened = openCluster(run);
-  const { playbook, shown } = openPlaybook(run, file, opened.fleet);
+  const named: Run = { ...run, words };
+  const { playbook, shown } = openPlaybook(named, file, opened.fleet);
   const cluster = await settleFor(run, playbook, opened);
   const { fleet } = cluster;
-  const scope = { desired: fleet, targets: targetsOf({ ...run, words }, playbook, fleet) };
+  const scope = { desired: fleet, targets: targetsOf(named, playbook, fleet) };
   const judged = nodesOfPlays(playbook.plays, scope);
-  const consent = createConsent(run, { allowable: ['interrupt', 'reboot', 'locked-reboot', 'shutdown', 'rdma-start'] });
-  return actOn(
-    run,
-    { verb: 'run', playbook, file: shown, scope, consent, check: () => ({ targets: judged }) },
-    cluster,
+  const allowable = ['interrupt', 'reboot', 'locked-reboot', 'shutdown', 'rdma-start'] as const;
+  const consent = createConsent(run, { allowable });
+  const mayReboot = allowedEffects(run, allowable).includes('reboot');
+  const isCheck = run.own['check'] === true;
+  let batches: readonly ForeseenBatch[] = [];
+  const foresee = async (all: readonly ForeseenBatch[]): Promise<boolean> => {
+    batches = all;
+    if (!run.options.json)
+      run.console.out(`${previewText(playbook, batches, { desired: fleet, page: pageFor(run.console) })}\n`);
+    return !isCheck && (!hasActs(batches) || (await consent.giveAll(effectsOf(batches), `Run ${shown}?`)));
+  };
+  // The file is read again, because its labels may change while a long playbook runs.
+  const labelledNow = (labels: readonly string[]) =>
+    selectNodes(openCluster(run).fleet, { names: [], labels }).nodes.map(({ name }) => name);
+  const notices = playbook.plays.flatMap(({ tasks, rescue = [] }) =>
+    [...tasks, ...rescue].flatMap((task) => (task.kind === 'notify' ? [task.command] : [])),
   );
+  if (!isCheck && run.options.sim !== true) await needTrust(run, noticeRequests(notices, shown));
+  const ahead = { foresee, labelledNow, perform: performer(run, { folder: dirname(opened.path), mayReboot }) };
+  const check = () => ({ targets: judged });
+  const ending = ({ report }: RunOutcome) => ({ closing: untouchedLines(batches, report, fleet) });
+  const ended = await actOn(run, { verb: 'run', playbook, file: shown, scope, consent, ahead, check, ending }, cluster);
+  const document = { ...ended.document, ...given({ batches: batchesJson(batches, fleet) }) };
+  if (!isCheck || ended.outcome.report.isInterrupted) return { ...ended, document };
+  const isUnseen = unseenIn(batches).length > 0;
+  const exit = isUnseen ? exitCode.partial : hasActs(batches) ? exitCode.changesPending : exitCode.done;
+  const again = meshwright('run', file, ...words, ...(run.own['all'] === true ? ['--all'] : []));
+  const unchecked = hasUnchecked(playbook) ? ' No window or blocker was evaluated, and no notice was sent.' : '';
+  const text = paragraphText(run.console, prose`Checked only: nothing was changed.${unchecked} To run it: ${again}`);
+  return { ...ended, exit, document: { ...document, exit, exits: [exit] }, text };
 };
 
 /** Tasks that compare nodes with the whole file need a complete lock. All other tasks act on applied placements. */
@@ -49,19 +85,25 @@ function openPlaybook(
   file: string,
   fleet: DesiredFleet,
 ): { readonly playbook: Playbook; readonly shown: string } {
-  const path = resolve(run.folder, file);
-  const shown = shownPath(run.folder, path);
-  if (/^[a-z]+$/.test(file) && readIfThere(path, shown) === undefined) {
+  const isOwn = isOwnPlaybook(file);
+  const path = isOwn ? fileURLToPath(new URL(`${file}.yaml`, playbookFolder)) : resolve(run.folder, file);
+  const shown = isOwn ? file : shownPath(run.folder, path);
+  if (!isOwn && /^[a-z-]+$/.test(file) && readIfThere(path, shown) === undefined) {
     const verb = isShipped(file) ? prose`${file} is a command: ${meshwright(file)}. ` : '';
     throw usageError(
       `There is no file ${file} here.`,
-      prose`${verb}Name a playbook by its file name, such as ./own.yaml.`,
+      prose`${verb}Name a playbook by its file name, such as ./own.yaml, or use one of these: ${listText(ownPlaybooks)}.`,
     );
   }
   const read = readFile(path, shown);
-  refuseOpenToOthers(run, shown, read);
+  if (!isOwn) refuseOpenToOthers(run, shown, read);
   const { bytes, text } = read;
-  const { playbook, diagnostics } = loadPlaybook(bytes, { file: shown, name: basename(shown), fleet });
+  const origin = { file: shown, name: basename(shown), fleet };
+  const first = loadPlaybook(bytes, origin);
+  refuseErrors(first.diagnostics, { [shown]: text });
+  const isTargeted = first.playbook !== undefined && needsTargets(first.playbook.plays);
+  const targets = isTargeted ? namedNodes(run, fleet).map(({ name }) => name) : [];
+  const { playbook, diagnostics } = isTargeted ? loadPlaybook(bytes, { ...origin, targets }) : first;
   refuseErrors(diagnostics, { [shown]: text });
   if (playbook === undefined) throw new Error('a playbook without errors was read');
   if (!run.options.json && !hasErrors(diagnostics)) showDiagnostics(run.console, diagnostics, { [shown]: text });

@@ -49,6 +49,10 @@ export const outletRequests = ({ name, outlet }: Pick<DesiredNode, 'name' | 'out
     ? []
     : [outlet.off, outlet.on, outlet.state].map(({ argv }) => programRequest(argv, `the power outlet of ${name}`));
 
+/** The requests for the programs that a playbook runs on this computer. */
+export const noticeRequests = (commands: readonly (readonly string[])[], file: string): readonly TrustRequest[] =>
+  commands.map((argv) => programRequest(argv, `notices of ${file}`));
+
 /** The request for a secret; none for a person's answer. */
 export function secretRequests(
   run: Pick<Run, 'env'>,

@@ -2,12 +2,16 @@ import { readRates } from '../../apply/journal/measured-rates.ts';
 import { linkText } from '../../desired/addresses.ts';
 import { nodesToSee } from '../../desired/layouts.ts';
 import { settleLinks, withGivenNetworks } from '../../desired/settle/settle-links.ts';
+import { type Diagnostic, hasTrait } from '../../diagnostics/diagnostic.ts';
+import { versionPointer } from '../../drivers/known-pairs.ts';
 import { forecastTransfers, type NodeForecast } from '../../engine/plan/forecast.ts';
 import { makePlan } from '../../engine/plan/make-plan.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { viewOf } from '../../engine/plan/view.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
 import type { Link, NodeName } from '../../model/node.ts';
+import { subjectName } from '../../model/subject.ts';
 import { areNetworksSeen, officeNetworks } from '../../rack/addresses/rule.ts';
 import { soughtOn } from '../../rack/artifacts/models/model-resource.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
@@ -98,8 +102,21 @@ export async function observeAndSettle(
   const planned = await observeAndPlan(run, { ...input, fleet: cluster.fleet });
   const around = settleAround(cluster, planned.observation);
   return around === cluster
-    ? { cluster, planned }
-    : { cluster: around, planned: planFrom(run, planned.observation, { ...input, fleet: around.fleet }) };
+    ? { cluster, planned: withPlaces(planned, cluster) }
+    : {
+        cluster: around,
+        planned: withPlaces(planFrom(run, planned.observation, { ...input, fleet: around.fleet }), cluster),
+      };
+}
+
+/** Adds the place of a runtime's version in the file to the findings about it. */
+function withPlaces(planned: ObservedPlan, { fleet, opened: { whereIs } }: SettledCluster): ObservedPlan {
+  const placed = (one: Diagnostic): Diagnostic => {
+    const about = one.subject !== undefined && hasTrait(one, 'in-file') ? subjectName(one.subject) : undefined;
+    const runtime = fleet.runtimes.find(({ name }) => name === about);
+    return runtime === undefined ? one : { ...one, ...given({ where: whereIs?.(versionPointer(runtime)) }) };
+  };
+  return { ...planned, plan: { ...planned.plan, diagnostics: planned.plan.diagnostics.map(placed) } };
 }
 
 interface PlanInput {

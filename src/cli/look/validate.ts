@@ -2,10 +2,12 @@ import { dirname } from 'node:path';
 import { pointerTo } from '../../desired/draft.ts';
 import { nameInFile } from '../../desired/replicas.ts';
 import { settleFleet } from '../../desired/settle/settle.ts';
-import { type SourceFacts, sourcesToRead } from '../../desired/settle/settle-trees.ts';
+import { sourcesToRead } from '../../desired/settle/settle-trees.ts';
 import { type Diagnostic, hasErrors } from '../../diagnostics/diagnostic.ts';
 import type { PlacementFinding } from '../../drivers/contract/driver.ts';
+import { brokenPairs, pairDiagnostic, unknownPairs, versionPointer } from '../../drivers/known-pairs.ts';
 import { keysByDriver } from '../../drivers/registry.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import { checkDiagnostic, checkFallback, checkPlacement } from '../../rack/placement/check/placement-checks.ts';
 import { counted } from '../../report/page.ts';
@@ -13,7 +15,7 @@ import { withGatewayProgram } from '../cluster/gateway-program.ts';
 import { type JudgedFiles, judgeFiles } from '../cluster/open-cluster.ts';
 import { exitCode } from '../exit-codes.ts';
 import { missingPrograms, missingSources, seeSources } from '../sources/controller-source.ts';
-import { diagnosticsJson, diagnosticsText } from '../terminal/console.ts';
+import { diagnosticsJson, diagnosticsText, paragraphText } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
 export const validate: VerbBody = async (run) => {
@@ -25,17 +27,26 @@ export const validate: VerbBody = async (run) => {
   const seen = places === undefined ? { archives: {}, folders: {} } : await seeSources(named, places);
   const judgedFleet = fleet === undefined ? [] : [{ fleet, path, whereIs: judged.whereIs }];
   const programs = await Promise.all(judgedFleet.map((one) => missingPrograms(one, run.signal)));
+  const settled =
+    fleet === undefined || hasErrors(judged.diagnostics)
+      ? undefined
+      : settleFleet(fleet, lock, seen, dirname(path), keysByDriver).fleet;
   const diagnostics = [
     ...judged.diagnostics,
     ...programs.flat(),
     ...missingSources(judged, seen),
-    ...placementProblems(judged, seen),
+    ...(settled === undefined ? [] : [...placementProblems(judged, settled), ...pairProblems(judged, settled)]),
   ];
   const list = diagnosticsText(run.console, diagnostics, sources, run.console.hasColor);
+  const unknown = settled === undefined || hasErrors(diagnostics) ? [] : unknownPairs(settled);
+  const unlisted = `Unknown whether they work together: ${unknown.join('; ')}.`;
   return {
     exit: hasErrors(diagnostics) ? exitCode.fileInvalid : exitCode.done,
-    document: { diagnostics: diagnosticsJson(run.console, diagnostics) },
-    text: `${list}${verdictText(shown, diagnostics)}\n`,
+    document: {
+      diagnostics: diagnosticsJson(run.console, diagnostics),
+      ...given({ unknownPairs: unknown.length === 0 ? undefined : unknown }),
+    },
+    text: `${list}${verdictText(shown, diagnostics)}\n${unknown.length === 0 ? '' : paragraphText(run.console, unlisted)}`,
   };
 };
 
@@ -55,13 +66,15 @@ function verdictText(shown: string, diagnostics: readonly Diagnostic[]): string 
   return `${gap}${counted(errors, 'error')}${also} in ${shown}; nothing was sent to any node.`;
 }
 
-/** Placement problems that follow from the file, its lock and package lists. A file with errors is not checked. */
-function placementProblems(
-  { fleet, lock, diagnostics, path, whereIs }: JudgedFiles,
-  sources: SourceFacts,
-): readonly Diagnostic[] {
-  if (fleet === undefined || hasErrors(diagnostics)) return [];
-  const { fleet: settled } = settleFleet(fleet, lock, sources, dirname(path), keysByDriver);
+/** Warnings about versions that break together, at the version of the runtime. */
+const pairProblems = ({ whereIs }: JudgedFiles, settled: DesiredFleet): readonly Diagnostic[] =>
+  brokenPairs(settled).map((pair) => ({
+    ...pairDiagnostic(pair),
+    ...given({ where: whereIs?.(versionPointer(pair.runtime)) }),
+  }));
+
+/** Placement problems that follow from the file, its lock and package lists. */
+function placementProblems({ whereIs }: JudgedFiles, settled: DesiredFleet): readonly Diagnostic[] {
   return settled.placements
     .filter(({ state }) => state === 'serving')
     .flatMap((placement) => {

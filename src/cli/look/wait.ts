@@ -1,4 +1,4 @@
-import { waitUntil } from '../../apply/run-playbook.ts';
+import { waitUntil } from '../../apply/wait-tasks.ts';
 import { didYouMean } from '../../desired/did-you-mean.ts';
 import { everyNode, layoutsOf } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';

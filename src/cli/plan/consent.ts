@@ -64,14 +64,28 @@ export function createConsent(run: Run, policy: ConsentPolicy) {
   const isUnapproved = (one: EffectTotal): boolean =>
     isGuarded(one) && ![...allowed, ...named].some((kind) => kind === one.kind);
   let hasBegun = false;
+  let agreed: readonly EffectTotal[] | undefined;
+  const isAgreedTo = (one: EffectTotal): boolean =>
+    agreed?.some(
+      (all) =>
+        all.kind === one.kind &&
+        one.nodes.every((node) => all.nodes.includes(node)) &&
+        one.placements.every((name) => all.placements.includes(name)),
+    ) === true;
   return {
     /**
-     * Refuses a run before its first change if a later plan in the run would be refused.
-     * @throws FleetError `plan/not-allowed`
+     * Returns true if a whole playbook with these effects may run. Later, only plans with other disruptive effects are
+     * asked about.
+     * @throws FleetError `plan/not-allowed`, or `cli/needs-yes` if prompting is impossible
      */
-    foresee: (effects: readonly EffectTotal[]): void => {
+    giveAll: async (effects: readonly EffectTotal[], question: string): Promise<boolean> => {
       const unapproved = effects.filter(isUnapproved);
-      if (unapproved.length > 0 && !canAsk(run)) throw notAllowed(unapproved, policy, false);
+      if (!isAgreed || unapproved.length > 0) {
+        if (!canAsk(run)) throw unapproved.length > 0 ? notAllowed(unapproved, policy, false) : needsYes(run, question);
+        if (!(await askPerson(run, isAgreed ? `This ${textOf(unapproved)}.\nAllow this?` : question))) return false;
+      }
+      agreed = effects;
+      return true;
     },
     /**
      * Returns true if exactly this plan, which was shown, may run. A yes applies to one plan; later plans in the same run
@@ -79,9 +93,10 @@ export function createConsent(run: Run, policy: ConsentPolicy) {
      * @throws FleetError `plan/not-allowed`, or `cli/needs-yes` if prompting is impossible
      */
     give: async ({ effects }: Plan, question: string): Promise<boolean> => {
-      const disturbing = effects.filter(isGuarded);
+      const disturbing = effects.filter((one) => isGuarded(one) && !isAgreedTo(one));
+      if (agreed !== undefined && disturbing.length === 0) return true;
       const unapproved = disturbing.filter(isUnapproved);
-      const isLater = hasBegun;
+      const isLater = hasBegun || agreed !== undefined;
       hasBegun = true;
       if (isAgreed) {
         if (unapproved.length === 0) return true;

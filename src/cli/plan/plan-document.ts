@@ -175,7 +175,7 @@ export const isHashedPlan = ({ document }: Pick<SavedPlan, 'document'>): boolean
 
 type JsonMap = { readonly [key: string]: Json };
 
-const onlyShown: readonly string[] = ['diagnostics', 'hashes', 'launches', 'memory', 'transfers'];
+const onlyShown: readonly string[] = ['diagnostics', 'hashes', 'launches', 'memory', 'transfers', 'undo'];
 
 /** The document without the parts that are only shown. */
 const comparable = (document: JsonMap): JsonMap =>

@@ -29,6 +29,17 @@ const playbookCodes = {
     cause: 'The reboot stops all placements on a Mac first. No other task stops or starts some of these.',
     hint: 'Add `- start: {}` after it. If they should stay stopped, add `- stop: {}` before it.',
   },
+  'playbook/divides-unit': {
+    summary: 'A batch is smaller than a placement.',
+    cause:
+      'A task of the play may stop placements. Macs that share a placement are one unit: if a batch contains only some of them, each batch interrupts the same placement again.',
+    hint: 'Write `serial: unit`, or a number that covers every unit.',
+  },
+  'playbook/unknown-zone': {
+    summary: 'This time zone does not exist.',
+    cause: 'A window names a time zone that this computer does not know.',
+    hint: 'Use a name from the IANA database, such as Europe/Berlin.',
+  },
   'playbook/unknown-field': {
     summary: 'This text has no field with this name.',
     cause: 'Names in braces are replaced with values. Each text allows only a few names.',
@@ -241,6 +252,44 @@ export const applyCodes = {
     summary: 'A condition in the playbook is not met.',
     cause: 'The named property has another value, could not be observed, or does not exist on the node.',
     hint: prose`See what was observed on the node: ${meshwright('facts')}`,
+  },
+  'playbook/label-removed': {
+    summary: 'A Mac was left out, because its label was removed during the run.',
+    cause: 'The cluster file is read again before each task of a play that chooses its Macs by label.',
+    hint: 'If the Mac belongs to the play, add the label again, then run the playbook again.',
+    severity: 'warning',
+  },
+  'task/not-drained': {
+    summary: 'A placement hangs or its state is unknown, so it cannot be drained.',
+    cause:
+      'The next tasks would stop it. Requests in flight may still finish, and nothing shows whether they would. So the playbook ended before it stopped anything.',
+    hint: prose`See what is wrong: ${meshwright('doctor')}. To stop the placement in any case, give the drain a deadline before the task that stops it: \`- drain: { deadline: 10m }\`.`,
+  },
+  'task/outside-window': {
+    summary: 'The batch may not begin at this time.',
+    cause: 'The play has `windows`, and none of them is open. The playbook ended before it touched the batch.',
+    hint: 'Run the playbook again during a window.',
+  },
+  'task/blocked': {
+    summary: 'A blocker keeps the batch from beginning.',
+    cause: 'A blocker of the play applies, or could not be checked. The playbook ended before it touched the batch.',
+    hint: 'Wait until the blocker is gone, then run the playbook again.',
+  },
+  'task/notice-failed': {
+    summary: 'A notice was not sent.',
+    cause: 'The program of a `notify` task did not run, or did not exit with 0. The playbook continued.',
+    hint: 'Run the program manually and fix the problem that it reports.',
+    severity: 'warning',
+  },
+  'task/unknown': {
+    summary: 'The result of a task is unknown on a Mac, so the Mac counts as failed.',
+    cause: 'The Mac did not answer, or a fact that the task needs could not be observed.',
+    hint: prose`See which facts are unknown, and why: ${meshwright('facts', its.node)}`,
+  },
+  'task/not-healthy': {
+    summary: 'A placement of the batch did not keep serving.',
+    cause: 'During the `bake` time of the play, two checks in a row got no token from it.',
+    hint: prose`See what is wrong: ${meshwright('doctor')}`,
   },
   'task/command-failed': {
     summary: 'A command in the playbook failed.',

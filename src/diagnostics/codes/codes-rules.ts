@@ -147,4 +147,13 @@ export const ruleCodes = {
     cause: 'No Mac can start a macOS version older than the one its model shipped with (docs/macs.md).',
     hint: 'Raise `macos.version` and widen `macos.accept`. All Macs of an RDMA placement need the same version.',
   },
+  'version/known-pair': {
+    severity: 'warning',
+    traits: ['in-file'],
+    summary: 'These versions were reported to break together.',
+    cause:
+      'docs/known-pairs.md lists versions of macOS, exo, llama.cpp and the packages of mlx that break together, each with a public report. A combination that is not in the list is unknown, not good.',
+    hint: 'The report names no version that works. Keep the versions that serve now, and try others with one placement first.',
+    evidence: ['macos-version'],
+  },
 } as const satisfies Record<string, CodeEntry>;

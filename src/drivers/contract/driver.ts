@@ -244,6 +244,8 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   tensorShape?(runtime: R, model: DesiredModel): ModelShape | undefined;
   /** The runtime's own version, if the file sets it; absent: the file does not. */
   versionOf?(runtime: R): string;
+  /** The versions to look up in the table of known pairs, by program or package; absent: none is known. */
+  pairVersions?(runtime: R): Readonly<Record<string, string>>;
   /** The only GID index from which the runtime sends. Absent: it finds the IPv4-mapped GID at any index. */
   readonly sendsFromGid?: number;
   /** Whether the driver splits only by whole layers. */

@@ -383,6 +383,7 @@ export const exo: RuntimeDriver<ExoRuntime> = {
   sendsFromGid: jacclGid,
   tensorShape: exoShape,
   versionOf: ({ version }) => version,
+  pairVersions: ({ version }) => ({ exo: version }),
   judgeSplit,
   splitAdvice: (split) => otherSplits(split, judgeSplit) ?? 'Use one node, or another runtime.',
   exposed: openApi,

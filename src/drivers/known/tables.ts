@@ -81,12 +81,35 @@ export interface ExoCard {
   readonly wholeKvHeads?: true;
 }
 
+/** What a known pair consists of: macOS, a program, or a package of a runtime that nodes build. */
+export type PairPart = 'macos' | 'exo' | 'llama.cpp' | 'mlx' | 'mlx-lm' | 'transformers';
+
+/** Versions that break together, from a public report. */
+export interface KnownPair {
+  /** The ranges that break together. */
+  readonly versions: Readonly<Partial<Record<PairPart, string>>>;
+  /** The placements or Macs that it is limited to. */
+  readonly only?: {
+    readonly nodes?: 'several';
+    readonly transport?: 'rdma';
+    readonly sharding?: 'pipeline';
+    /** The beginning of the chip's name. */
+    readonly chip?: string;
+  };
+  /** What happens, as a sentence. */
+  readonly symptom: string;
+  /** What a report says works; absent if it says nothing. */
+  readonly works?: Readonly<Partial<Record<PairPart | 'transport', string>>>;
+  readonly source: string;
+}
+
 /** The keys of the YAML files in this folder, of which scripts/make-tables.mjs makes one module. */
 export interface Tables {
   readonly knownModels: readonly KnownModel[];
   readonly publishedSpeeds: Readonly<Record<string, readonly PublishedSpeed[]>>;
   readonly mlxTable: MlxTable;
   readonly exoCommit: string;
+  readonly knownPairs: readonly KnownPair[];
   readonly exoTypes: Readonly<Record<string, ExoType>>;
   readonly exoCards: readonly (ExoCard & { readonly owner: string; readonly models: readonly string[] })[];
 }

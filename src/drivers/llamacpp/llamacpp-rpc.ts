@@ -224,6 +224,8 @@ export const llamacppRpc: RuntimeDriver<LlamaRuntime> = {
   configure,
   memory,
   check,
+  // A stable release such as v0.5.0 does not say which build it is.
+  pairVersions: ({ version = '' }) => (version.startsWith('b') ? { 'llama.cpp': version } : {}),
   splitsLayers: true,
   judgeSplit: ({ sharding, size }) => ({
     problems: size > 1 && sharding === 'tensor' ? ['llama.cpp splits models only by whole layers.'] : [],

@@ -1,9 +1,8 @@
 import { linkText } from '../../desired/addresses.ts';
 import { sourceOf } from '../../desired/settle/settle-trees.ts';
-import { isBelow } from '../../desired/version-range.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
 import { everyPair } from '../../model/lists.ts';
-import { everyNodeText, type LinkEnd, linkEndText } from '../../model/node.ts';
+import { type LinkEnd, linkEndText } from '../../model/node.ts';
 import { below } from '../../node/paths/node-paths.ts';
 import { endTowards, linksBetween } from '../contract/addresses.ts';
 import { countedChatRequest } from '../contract/chat-request.ts';
@@ -54,7 +53,6 @@ type Check = PlacementCheck<MlxRuntime>;
 export const check = (one: Check): readonly PlacementFinding[] => [
   ...backendFindings(one),
   ...ageFindings(one),
-  ...macosFindings(one),
   ...splitFindings(one),
   ...contextFindings(one),
   ...variableFindings(one),
@@ -112,22 +110,6 @@ const lack = (backend: Backend): string =>
 function ageFindings({ runtime: { packages } }: Check): readonly PlacementFinding[] {
   const old = tooOld(packages?.['mlx-lm'] ?? oldestMlxLm);
   return old === undefined ? [] : [refused('mlx/too-old', old.detail)];
-}
-
-/** @see mlx issue 4211, as an owner of two Macs cites it: "move both or neither" */
-const firstOnMacos27 = '0.32.1';
-
-/** Macs on macOS 27, or without an observation those for which the file sets it, with an mlx that is older. */
-function macosFindings({ runtime: { packages }, nodes, fleet }: Check): readonly PlacementFinding[] {
-  const { mlx } = packages ?? {};
-  if (mlx === undefined || !isBelow(mlx, firstOnMacos27)) return [];
-  const newer = nodes.filter(({ mac }) => {
-    const version = mac?.macos.kind === 'known' ? mac.macos.value : fleet.macos.version;
-    return version !== undefined && !isBelow(version, '27');
-  });
-  if (newer.length === 0) return [];
-  const detail = `macOS 27 needs mlx ${firstOnMacos27} or newer; ${everyNodeText(newer.map(({ node }) => node))} would run mlx ${mlx}.`;
-  return [{ code: 'mlx/too-old-for-macos', severity: 'warning', detail }];
 }
 
 const codeOf = {
@@ -299,6 +281,7 @@ export const mlx: RuntimeDriver<MlxRuntime> = {
   splitAdvice,
   needs: groupNeeds,
   sendsFromGid: jacclGid,
+  pairVersions: ({ packages = {} }) => packages,
   // With any other name, all ranks would unload their model and look for that one.
   // `usage` is the number of generated tokens, including those of `<think>`, which are not in the text.
   // @see mlx_lm/server.py at d78bf58, lines 1441 (tokens.append) and 1503 (len(tokens))

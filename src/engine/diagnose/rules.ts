@@ -16,6 +16,7 @@ import { filevault } from '../../rack/filevault/rule.ts';
 import { foreignDaemons } from '../../rack/foreign-daemon/rule.ts';
 import { holds } from '../../rack/hold/rule.ts';
 import { sameMac, unequalMacs, unknownModel, wrongMac } from '../../rack/identity/rule.ts';
+import { knownPairsRule } from '../../rack/macos/pairs-rule.ts';
 import { macosAccept, macosBuilds, macosVersions, otherMacos } from '../../rack/macos/rule.ts';
 import { swap, wiredLimit } from '../../rack/memory/rule.ts';
 import { serviceOrder } from '../../rack/network/service-order-rule.ts';
@@ -74,8 +75,14 @@ export const definedCodes: { readonly [R in Listed as keyof R['codes']]: RuleCod
   ...defined.map(({ codes }) => codes),
 );
 
-/** All rules. The last three use codes that are defined elsewhere. */
-export const rules: readonly Rule[] = [...defined.map(({ rule }) => rule), unknownModel, unequalMacs, unknownFactsRule];
+/** All rules. The last four use codes that are defined elsewhere. */
+export const rules: readonly Rule[] = [
+  ...defined.map(({ rule }) => rule),
+  unknownModel,
+  unequalMacs,
+  knownPairsRule,
+  unknownFactsRule,
+];
 
 /** Every diagnostic code with its texts. */
 export const codes = { ...definedCodes, ...general };

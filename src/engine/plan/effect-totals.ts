@@ -31,3 +31,21 @@ export function effectTotals(steps: readonly Step[]): readonly EffectTotal[] {
     ];
   });
 }
+
+/** One total for each kind of effect, with the nodes and placements of all. */
+export const joinEffects = (totals: readonly EffectTotal[]): readonly EffectTotal[] =>
+  kinds.flatMap((kind): readonly EffectTotal[] => {
+    const own = totals.filter((one) => one.kind === kind);
+    const seconds = own.flatMap((one) => one.seconds ?? []);
+    const bytes = own.flatMap((one) => one.bytes ?? []);
+    if (own.length === 0) return [];
+    return [
+      {
+        kind,
+        nodes: sortedOnce(own.flatMap(({ nodes }) => nodes)),
+        placements: sortedOnce(own.flatMap(({ placements }) => placements)),
+        ...(seconds.length === 0 ? {} : { seconds: Math.max(...seconds) }),
+        ...(bytes.length === 0 ? {} : { bytes: bytes.reduce((sum, one) => sum + one, 0) }),
+      },
+    ];
+  });

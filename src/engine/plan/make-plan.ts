@@ -36,6 +36,7 @@ import type { Scope } from '../goals/scope.ts';
 import { effectTotals } from './effect-totals.ts';
 import type { EffectTotal, ObservedNode, Plan, Reason, Waiting } from './plan.ts';
 import { byNode, byResource, connectSteps, type Earlier, isUsedBy, kindsBefore, orderSteps } from './step-order.ts';
+import { undoText } from './undo.ts';
 import { reportedFindings, unreachedOf, viewOf } from './view.ts';
 
 export interface PlanRequest {
@@ -98,18 +99,21 @@ function planWithout({ goal, desired, observation, targets: named }: PlanRequest
   const blockers = workList(goal, assessed, sifted.held);
   const { steps: made, rescues } = resourceSteps(scope, view, sifted);
   const steps = orderSteps(connectSteps([...made, ...handsSteps(blockers)], properties, scope), scope.resources);
+  const changes = sifted.ready.map(({ property }) => changeOf(property)).toSorted(byNode);
+  const effects = effectTotals(steps);
   return {
     formatVersion: 1,
     cluster: desired.name,
     configHash: configHash(desired),
     observed: Object.fromEntries(view.targets.map((one) => [one.desired.name, observedNode(one, properties)])),
     ...(lost.length === 0 ? {} : { unreached: unreachedOf(lost, observation) }),
-    changes: sifted.ready.map(({ property }) => changeOf(property)).toSorted(byNode),
+    changes,
     steps,
     rescues,
     waiting: waitingAll(goal, assessed, sifted.held),
     blockers,
-    effects: effectTotals(steps),
+    effects,
+    ...given({ undo: undoText(goal, { steps, changes, effects }, view) }),
     ...(memory.length === 0 ? {} : { memory }),
     diagnostics: [...reportedFindings(view), ...scope.resources.flatMap((one) => one.notices?.(view) ?? [])].filter(
       (one) => scope.isShown?.(one, view) ?? true,

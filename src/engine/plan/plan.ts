@@ -3,6 +3,7 @@ import type { Digest } from '../../model/digest.ts';
 import type { NodeFit } from '../../model/fit.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Change, EffectKind, Step, StepOutcome } from '../../model/step.ts';
+import type { Prose } from '../../model/text/prose.ts';
 import type { Blocker } from '../../rack/resource.ts';
 import type { Unreached } from './view.ts';
 
@@ -78,6 +79,8 @@ export interface Plan {
   readonly effects: readonly EffectTotal[];
   /** Effects of the plan that follows in the same apply, when packages are listed or archives built; absent if none. */
   readonly later?: readonly EffectTotal[];
+  /** How to undo the plan, or what cannot be undone; absent if it changes nothing on a node. */
+  readonly undo?: Prose;
   /** The memory of every node with a placement; empty if the file has none. */
   readonly memory?: readonly NodeFit[];
   readonly diagnostics: readonly Diagnostic[];

@@ -5,7 +5,7 @@ import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/de
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Goal } from '../../rack/goal.ts';
-import { type BatchSize, durationMs, type Field, fillFields, type Play, type Task, type TaskOf } from './playbook.ts';
+import { durationMs, type Field, fillFields, type Play, type Task, type TaskOf } from './playbook.ts';
 
 export interface PlayScope {
   readonly desired: DesiredFleet;
@@ -24,6 +24,20 @@ export interface NodeCommand {
   readonly unless?: readonly string[];
 }
 
+interface OnPlacements {
+  /** The batch, and all other nodes of the placements. */
+  readonly nodes: readonly NodeName[];
+  readonly placements: readonly string[];
+}
+
+/** What a play asks before a batch begins. */
+interface Readiness extends Required<Pick<Play, 'sparesHung' | 'windows'>> {
+  /** One command per node, which exits with 0 if the batch may begin. */
+  readonly commands: readonly NodeCommand[];
+  /** The most requests in flight. */
+  readonly requests?: number;
+}
+
 /** A task's work for one batch. */
 export type TaskWork =
   /** A plan from a fresh observation that is shown, approved and run. */
@@ -34,6 +48,12 @@ export type TaskWork =
   | (TaskOf<'assert'> & { readonly nodes: readonly NodeName[] })
   | TaskOf<'confirm'>
   | { readonly kind: 'pause'; readonly ms: number }
+  /** A check that the batch may begin. */
+  | ({ readonly kind: 'ready' } & OnPlacements & Readiness)
+  /** A check that these placements serve for this time. */
+  | ({ readonly kind: 'bake'; readonly ms: number } & OnPlacements)
+  | ({ readonly kind: 'recover' | 'bench' } & OnPlacements)
+  | TaskOf<'notify'>
   | (Pick<TaskOf<'run'>, 'kind' | 'effect' | 'deadlineMs'> & { readonly commands: readonly NodeCommand[] });
 
 /** A play's nodes in fleet order. */
@@ -58,27 +78,38 @@ export const nodesOfPlays = (plays: readonly Play[], scope: PlayScope): readonly
     scope,
   );
 
-/** Splits nodes into the play's batch sizes and repeats the last size; without sizes, all nodes are one batch. */
-export function batchesOf({ serial }: Play, nodes: readonly NodeName[]): readonly (readonly NodeName[])[] {
-  const batches: (readonly NodeName[])[] = [];
-  for (let at = 0; at < nodes.length; ) {
-    const size = serial[Math.min(batches.length, serial.length - 1)];
-    const count = size === undefined ? nodes.length : countOf(size, nodes.length);
-    batches.push(nodes.slice(at, at + count));
-    at += count;
-  }
-  return batches;
-}
-
-function countOf(size: BatchSize, total: number): number {
-  return size.kind === 'count' ? Math.max(1, size.count) : Math.max(1, Math.ceil((total * size.percent) / 100));
-}
-
 export const needsTargets = (plays: readonly Play[]): boolean => plays.some(({ nodes }) => nodes.kind === 'targets');
+
+/** The tasks for each batch, with what the play itself asks of a batch before and after them. */
+export function tasksOf(play: Play): readonly Task[] {
+  const { sparesHung, windows = [], blockers = [], bakeMs, tasks } = play;
+  const isAsked = sparesHung === true || windows.length + blockers.length > 0;
+  return [
+    ...(isAsked ? [{ kind: 'ready', play } as const] : []),
+    ...tasks,
+    ...(bakeMs === undefined ? [] : [{ kind: 'bake', ms: bakeMs } as const]),
+  ];
+}
 
 export interface LaterTask {
   readonly task: Task;
   readonly nodes: readonly NodeName[];
+}
+
+/** The remaining tasks of a play for these nodes, followed by those of later plays. */
+export function laterTasks(
+  plays: readonly Play[],
+  {
+    play,
+    nodes,
+    tasks,
+  }: { readonly play: number; readonly nodes: readonly NodeName[]; readonly tasks: readonly Task[] },
+  scope: PlayScope,
+): readonly LaterTask[] {
+  const others = plays
+    .slice(play + 1)
+    .flatMap((one) => one.tasks.map((task) => ({ task, nodes: playNodes(one, scope) })));
+  return [...tasks.map((task) => ({ task, nodes })), ...others];
 }
 
 /** The work of a task for these nodes, regardless of later tasks. */
@@ -94,7 +125,8 @@ export function expandTask(
     case 'verify':
       return { kind: 'verify', targets: nodes };
     case 'stop': {
-      const chosen = chosenPlacements(task.placements, scope, nodes);
+      const choose = task.isRestart === true ? startedPlacements : chosenPlacements;
+      const chosen = choose(task.placements, scope, nodes);
       return comingBack(placementPlan(task, chosen, scope, nodes), chosen, startedLater(later, scope));
     }
     case 'start':
@@ -115,6 +147,17 @@ export function expandTask(
       const seen = task.for === 'serving' ? inFleetOrder(members, scope) : nodes;
       return { kind: 'wait', for: task.for, nodes: seen, placements, deadlineMs: task.deadlineMs };
     }
+    case 'ready':
+      return { kind: 'ready', ...onPlacements(undefined, scope, nodes), ...readinessOf(task.play, scope, nodes) };
+    case 'bake':
+      return { ...task, ...onPlacements(undefined, scope, nodes) };
+    case 'recover':
+    case 'bench':
+      return { kind: task.kind, ...onPlacements(task.placements, scope, nodes) };
+    case 'notify': {
+      const command = task.command.map((word) => fillFields(word, sentenceValues(scope, nodes)));
+      return { kind: 'notify', command };
+    }
     case 'assert': {
       const says = task.says && fillFields(task.says, sentenceValues(scope, nodes));
       return { ...task, ...given({ says }), nodes };
@@ -134,6 +177,36 @@ export function expandTask(
       };
   }
 }
+
+/** The placements to start on these nodes, and all their nodes. */
+function onPlacements(
+  named: readonly string[] | undefined,
+  { desired, targets }: PlayScope,
+  nodes: readonly NodeName[],
+): OnPlacements {
+  const wanted = startedPlacements(named, { desired, targets }, nodes);
+  return {
+    nodes: inFleetOrder([...nodes, ...wanted.flatMap(everyNode)], { desired }),
+    placements: wanted.map(({ name }) => name),
+  };
+}
+
+function readinessOf(
+  { sparesHung = false, windows = [], blockers = [] }: Play,
+  scope: PlayScope,
+  nodes: readonly NodeName[],
+): Readiness {
+  const commands = blockers.flatMap((one) => {
+    if ('requests' in one) return [];
+    const command = 'file' in one ? ['test', '!', '-e', one.file] : one.command;
+    const task = { kind: 'run', command, effect: 'none', deadlineMs: blockerDeadlineMs } as const;
+    return scope.desired.nodes.filter(({ name }) => nodes.includes(name)).map((node) => commandFor(task, node, scope));
+  });
+  const limits = blockers.flatMap((one) => ('requests' in one ? [one.requests] : []));
+  return { sparesHung, windows, commands, ...(limits.length === 0 ? {} : { requests: Math.min(...limits) }) };
+}
+
+export const blockerDeadlineMs = 60_000;
 
 type PlanWork = Extract<TaskWork, { kind: 'plan' }>;
 

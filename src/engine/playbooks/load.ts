@@ -14,22 +14,26 @@ import { jsonObject } from '../../model/digest.ts';
 import type { PlaybookBatch, PlaybookDocument, PlaybookPlay, PlaybookTask } from '../../model/files.generated.ts';
 import { given } from '../../model/given.ts';
 import { listText } from '../../model/lists.ts';
-import { nodeName } from '../../model/node.ts';
+import { everyNodeText, type NodeName, nodeName } from '../../model/node.ts';
 import { unknownProperty } from '../plan/view.ts';
+import { tooSmallSizes } from './batches.ts';
+import { type PlayScope, playNodes } from './expand.ts';
 import {
+  type BatchBlocker,
   type BatchSize,
   durationMs,
   type FieldText,
   type FileTask,
   fieldsIn,
-  isTaskKind,
+  isTaskWord,
   type NodeChoice,
   type Play,
   type Playbook,
-  type TaskKind,
+  type TaskWord,
   tasks,
 } from './playbook.ts';
 import { playbookSchema, validatePlaybook } from './validator.generated.ts';
+import { isZone } from './windows.ts';
 
 /** A playbook's file and name, and the fleet to check it against. */
 interface PlaybookOrigin {
@@ -39,33 +43,53 @@ interface PlaybookOrigin {
   readonly name: string;
   /** The valid nodes, labels and placements. If absent, names are not checked. */
   readonly fleet?: DesiredFleet;
+  /** The nodes on the command line, for plays with `nodes: targets`. */
+  readonly targets?: readonly NodeName[];
 }
 
 /** Reads a playbook. Returns all problems with their places, and the playbook unless one is an error. Never throws. */
 export function loadPlaybook(
   input: string | Uint8Array,
-  { file, name, fleet }: PlaybookOrigin,
+  { file, name, fleet, targets = [] }: PlaybookOrigin,
 ): { readonly playbook?: Playbook; readonly diagnostics: readonly Diagnostic[] } {
   const document = readDocument(input, file);
   if (document.value === undefined) return { diagnostics: diagnosticsOf(document.source, document.problems) };
+  const misshapen = schemaProblems({ schema: playbookSchema, validate: validatePlaybook }, document);
+  const isShaped = (play: Placed): boolean =>
+    misshapen.every(
+      ({ pointer = '' }) => `${pointer}/`.startsWith('/plays/') && !`${pointer}/`.startsWith(`${play.pointer}/`),
+    );
   const diagnostics = diagnosticsOf(document.source, [
     ...document.problems,
     ...playbookProblems(document, fleet),
-    ...schemaProblems({ schema: playbookSchema, validate: validatePlaybook }, document),
+    ...(fleet === undefined ? [] : sizeProblems(document, { desired: fleet, targets }, isShaped)),
+    ...misshapen,
   ]);
   if (hasErrors(diagnostics)) return { diagnostics };
   const { about, plays } = document.value as PlaybookDocument;
-  return { playbook: { name, ...given({ about }), plays: plays.map(readPlay) }, diagnostics };
+  const read = plays.map((play) => ({ ...readPlay(play), ...given({ sparesHung: fleet && sparesHung(play.tasks) }) }));
+  return { playbook: { name, ...given({ about }), plays: read }, diagnostics };
 }
 
-function readPlay({ name, nodes, serial, maxFailures, tasks }: PlaybookPlay): Play {
+function readPlay(spec: PlaybookPlay): Play {
+  const { name, nodes, serial, maxFailures, respect, bake, windows, blockers, rescue, tasks } = spec;
   return {
-    ...given({ name }),
+    ...given({ name, respect, windows, bakeMs: bake === undefined ? undefined : durationMs(bake) }),
+    ...given({ rescue: rescue?.flatMap(readTask), blockers: blockers?.map((one) => one as BatchBlocker) }),
     nodes: readNodes(nodes),
     serial: serial === undefined ? [] : [serial].flat().map(readBatch),
     maxFailures: maxFailures ?? 0,
-    tasks: tasks.map(readTask),
+    tasks: tasks.flatMap(readTask),
   };
+}
+
+/** True if the play stops placements although no earlier task ends their requests, whatever state they are in. */
+function sparesHung(tasks: readonly PlaybookTask[]): boolean {
+  const isStop = (spec: PlaybookTask): boolean =>
+    spec.stop !== undefined || spec.restart !== undefined || spec.reboot !== undefined || spec.shutdown !== undefined;
+  const stop = tasks.findIndex(isStop);
+  const before = tasks.slice(0, Math.max(0, stop));
+  return stop !== -1 && !before.some(({ drain, recover }) => drain?.deadline !== undefined || recover !== undefined);
 }
 
 function readNodes(nodes: string | readonly string[]): NodeChoice {
@@ -74,10 +98,10 @@ function readNodes(nodes: string | readonly string[]): NodeChoice {
   return { kind: 'labels', labels: nodes.split(',').map((term) => term.trim()) };
 }
 
-const readBatch = (size: PlaybookBatch): BatchSize =>
-  typeof size === 'number'
-    ? { kind: 'count', count: size }
-    : { kind: 'percent', percent: Number(size.replace('%', '')) };
+function readBatch(size: PlaybookBatch): BatchSize {
+  if (typeof size === 'number') return { kind: 'count', count: size };
+  return size === 'unit' ? { kind: 'unit' } : { kind: 'percent', percent: Number(size.replace('%', '')) };
+}
 
 interface Placed {
   readonly value: unknown;
@@ -100,9 +124,12 @@ interface Names {
 
 /** Finds unknown names and invalid fields where a playbook matches the schema; the schema check reports the rest. */
 function playbookProblems(document: ReadDocument, fleet: DesiredFleet | undefined): readonly Problem[] {
-  const plays = itemsOf(childOf({ value: document.value, pointer: '' }, 'plays'));
-  const all = plays.flatMap((play) => itemsOf(childOf(play, 'tasks')));
-  const own = all.flatMap((task) => fieldProblems(document, task));
+  const plays = playsIn(document);
+  const all = plays.flatMap((play) => ['tasks', 'rescue'].flatMap((key) => itemsOf(childOf(play, key))));
+  const own = [
+    ...all.flatMap((task) => fieldProblems(document, task)),
+    ...plays.flatMap((play) => zoneProblems(document, play)),
+  ];
   if (fleet === undefined) return own;
   const nodes = namesAmong({ noun: 'node', code: 'playbook/unknown-node' }, fleet.nodes);
   const placements = namesAmong({ noun: 'placement', code: 'playbook/unknown-placement' }, [
@@ -129,6 +156,8 @@ function childOf({ value, pointer }: Placed, key: string): Placed {
   return { value: Object.hasOwn(fields, key) ? fields[key] : undefined, pointer: pointerTo(pointer, key) };
 }
 
+const playsIn = ({ value }: ReadDocument): readonly Placed[] => itemsOf(childOf({ value, pointer: '' }, 'plays'));
+
 const itemsOf = ({ value, pointer }: Placed): readonly Placed[] =>
   Array.isArray(value)
     ? value.map((item: unknown, index) => ({ value: item, pointer: pointerTo(pointer, index) }))
@@ -142,7 +171,7 @@ const taskBodies = (task: Placed): readonly (Placed & { readonly texts: readonly
   typeof task.value !== 'object' || task.value === null
     ? []
     : Object.keys(task.value)
-        .filter(isTaskKind)
+        .filter(isTaskWord)
         .map((kind) => ({ ...childOf(task, kind), texts: tasks[kind].texts ?? [] }));
 
 function namesAmong(kind: Pick<Names, 'noun' | 'code'>, things: readonly { readonly name: string }[]): Names {
@@ -165,6 +194,48 @@ function nameProblems(document: ReadDocument, words: readonly PlacedText[], name
     });
 }
 
+function zoneProblems(document: ReadDocument, play: Placed): readonly Problem[] {
+  return itemsOf(childOf(play, 'windows')).flatMap((window): readonly Problem[] => {
+    const { value, pointer } = childOf(window, 'zone');
+    if (typeof value !== 'string' || isZone(value)) return [];
+    const near = suggesterAmong(Intl.supportedValuesOf('timeZone'))(value);
+    const detail = `There is no time zone ${quoted(value)}.`;
+    return [
+      {
+        code: 'playbook/unknown-zone',
+        ...placeIn(document, pointer),
+        detail,
+        ...nameHint(near, 'Examples: Europe/Berlin, UTC.'),
+      },
+    ];
+  });
+}
+
+/** A batch that divides a unit would stop a placement once for each of its Macs. */
+function sizeProblems(
+  document: ReadDocument,
+  scope: PlayScope,
+  isShaped: (play: Placed) => boolean,
+): readonly Problem[] {
+  return playsIn(document)
+    .filter(isShaped)
+    .flatMap((one) => {
+      const play = readPlay(one.value as PlaybookPlay);
+      const serial = childOf(one, 'serial');
+      return tooSmallSizes(play, playNodes(play, scope), scope.desired).map(({ at, room, unit }) => {
+        const { pointer } = itemsOf(serial)[at] ?? serial;
+        const { length } = unit.nodes;
+        const runs = `${listText(unit.placements)} ${unit.placements.length === 1 ? 'runs' : 'run'}`;
+        return {
+          code: 'playbook/divides-unit' as const,
+          ...placeIn(document, pointer),
+          detail: `${runs} on ${everyNodeText(unit.nodes)}, so these ${length} Macs stop together, but the batch has room for ${room}.`,
+          hint: `Write \`serial: unit\`, or ${length} or more.`,
+        };
+      });
+    });
+}
+
 function propertyProblems(document: ReadDocument, { value, pointer }: Placed, fleet: DesiredFleet): readonly Problem[] {
   const hint = typeof value === 'string' ? unknownProperty(value, fleet) : undefined;
   if (hint === undefined) return [];
@@ -175,19 +246,24 @@ function propertyProblems(document: ReadDocument, { value, pointer }: Placed, fl
 /** A reboot stops placements: later tasks have to start each of them, unless earlier ones stop it on purpose. */
 function rebootProblems(document: ReadDocument, plays: readonly Placed[], fleet: DesiredFleet): readonly Problem[] {
   const all = plays.flatMap((play) =>
-    itemsOf(childOf(play, 'tasks')).map((task) => ({ task, on: childOf(play, 'nodes') })),
+    itemsOf(childOf(play, 'tasks')).map((task) => ({ play, task, on: childOf(play, 'nodes') })),
   );
-  return all.flatMap(({ task, on }, at): readonly Problem[] => {
+  return all.flatMap(({ play, task, on }, at): readonly Problem[] => {
+    const hasBatches = childOf(play, 'serial').value !== undefined;
     const reboot = childOf(task, 'reboot');
     if (reboot.value === undefined) return [];
     const handled = [
       ...all.slice(0, at).flatMap((one) => placementsIn(one, ['stop'], fleet, on)),
-      ...all.slice(at).flatMap((one) => placementsIn(one, ['start', 'converge'], fleet, on)),
+      // The next batch begins before the next play, so a play with batches starts again what it stops.
+      ...all
+        .slice(at)
+        .filter((one) => !hasBatches || one.play === play)
+        .flatMap((one) => placementsIn(one, ['start', 'restart', 'converge'], fleet, on)),
     ];
     const left = carriedBy(on, fleet).filter(({ name, state }) => state === 'serving' && !handled.includes(name));
     if (left.length === 0) return [];
     const names = listText(left.map(({ name }) => name));
-    const detail = `The reboot stops ${names}, and no later task starts ${left.length === 1 ? 'it' : 'them'}.`;
+    const detail = `The reboot stops ${names}, and no later task${hasBatches ? ' for the same batch' : ''} starts ${left.length === 1 ? 'it' : 'them'}.`;
     return [{ code: 'playbook/leaves-stopped', ...placeIn(document, reboot.pointer), detail }];
   });
 }
@@ -209,7 +285,7 @@ const namesWith = (labels: string, fleet: DesiredFleet): readonly string[] =>
  */
 function placementsIn(
   { task, on }: { readonly task: Placed; readonly on: Placed },
-  kinds: readonly TaskKind[],
+  kinds: readonly TaskWord[],
   fleet: DesiredFleet,
   rebooted: Placed,
 ): readonly string[] {
@@ -276,12 +352,17 @@ interface TaskValue {
 }
 
 /** Reads one task that matches the schema: a map with one key. */
-function readTask(spec: PlaybookTask): FileTask {
-  const [kind] = Object.keys(spec).filter(isTaskKind);
+function readTask(spec: PlaybookTask): readonly FileTask[] {
+  const [kind] = Object.keys(spec).filter(isTaskWord);
   if (kind === undefined) throw new Error('a task has exactly one known key');
   const value: string | TaskValue = spec[kind] ?? {};
-  if (typeof value === 'string') return { kind, text: value } as FileTask;
+  if (typeof value === 'string') return [{ kind, text: value } as FileTask];
   const { deadline, ...rest } = value;
+  if (kind === 'restart')
+    return [
+      { kind: 'stop', ...rest, isRestart: true },
+      { kind: 'start', ...rest },
+    ];
   const deadlineMs = deadline === undefined ? tasks[kind].usualMs : durationMs(deadline);
-  return { kind, ...rest, ...given({ deadlineMs }) } as FileTask;
+  return [{ kind, ...rest, ...given({ deadlineMs }) } as FileTask];
 }

@@ -12,10 +12,11 @@ export type NodeChoice =
   /** A list of `key=value` and `key!=value` conditions that must all be met. */
   | { readonly kind: 'labels'; readonly labels: readonly string[] };
 
-/** A batch size: a count from 1, or a share of all nodes, at least one node. */
+/** A batch size: a count of nodes from 1, a share of all nodes, at least one node, or one unit of nodes. */
 export type BatchSize =
   | { readonly kind: 'count'; readonly count: number }
-  | { readonly kind: 'percent'; readonly percent: number };
+  | { readonly kind: 'percent'; readonly percent: number }
+  | { readonly kind: 'unit' };
 
 /** The effect that the playbook declares for a `run` task. */
 export type RunEffect = 'none' | 'network';
@@ -32,13 +33,20 @@ export type FileTask =
   | { readonly kind: 'converge'; readonly only?: readonly ResourceKind[] }
   /** Checks that a fresh observation leaves nothing to change on these nodes. */
   | { readonly kind: 'verify' }
-  | { readonly kind: 'stop'; readonly placements?: readonly string[] }
+  /** With `isRestart`, only the placements that the file sets to serving, because a start follows. */
+  | { readonly kind: 'stop'; readonly placements?: readonly string[]; readonly isRestart?: true }
   /** Without `placements`, starts only those that the file declares as serving. */
   | { readonly kind: 'start'; readonly placements?: readonly string[] }
   /** Closes the gateways of published placements and waits for requests in flight; the ranks keep running. */
   | { readonly kind: 'drain'; readonly placements?: readonly string[]; readonly deadlineMs: number }
   | { readonly kind: 'reboot' }
   | { readonly kind: 'shutdown' }
+  /** Brings back the placements that should serve and do not, as the command `recover` does. */
+  | { readonly kind: 'recover'; readonly placements?: readonly string[] }
+  /** Measures the speed of placements, as the command `bench` does. */
+  | { readonly kind: 'bench'; readonly placements?: readonly string[] }
+  /** Runs a program on this computer. */
+  | { readonly kind: 'notify'; readonly command: readonly string[] }
   | {
       readonly kind: 'wait';
       readonly for: WaitGoal;
@@ -68,16 +76,45 @@ export type FileTask =
       readonly deadlineMs: number;
     };
 
-/** One task of a play: one of a file, or the goal of a command. */
-export type Task = FileTask | { readonly kind: 'goal'; readonly goal: Goal };
+/** One task of a play: one of a file, the goal of a command, or what a play itself asks of each batch. */
+export type Task =
+  | FileTask
+  | { readonly kind: 'goal'; readonly goal: Goal }
+  /** Before the first task: fails unless the batch may begin now. */
+  | { readonly kind: 'ready'; readonly play: Play }
+  /** After the last task: the batch's placements must keep serving for this time. */
+  | { readonly kind: 'bake'; readonly ms: number };
 
 export type TaskOf<K extends TaskKind> = Extract<FileTask, { readonly kind: K }>;
 
 export type TaskKind = FileTask['kind'];
 
+/** A task's key in a file. A restart is read as a stop and a start. */
+export type TaskWord = TaskKind | 'restart';
+
 /** The kind of a task, or of its goal. */
-export const kindOfTask = ({ task }: { readonly task: Task }): TaskKind | GoalKind =>
+export const kindOfTask = ({ task }: { readonly task: Task }): Task['kind'] | GoalKind =>
   task.kind === 'goal' ? task.goal.kind : task.kind;
+
+/** A time of day on some days. A window that passes midnight belongs to the day on which it begins. */
+export interface Window {
+  /** Lower-case names of three letters; absent: every day. */
+  readonly days?: readonly string[] | undefined;
+  /** `22:00` */
+  readonly from: string;
+  readonly to: string;
+  /** An IANA time zone. */
+  readonly zone: string;
+}
+
+/** Unknown means that the batch does not begin. */
+export type BatchBlocker =
+  /** Blocks while the file exists on a Mac of the batch. */
+  | { readonly file: string }
+  /** Blocks unless the command exits with 0 on every Mac of the batch. */
+  | { readonly command: readonly string[] }
+  /** Blocks while a placement of the batch has more requests in flight. */
+  | { readonly requests: number };
 
 /** Tasks for some nodes, batch after batch. */
 export interface Play {
@@ -88,6 +125,18 @@ export interface Play {
   /** The number of failures that the play tolerates; after one more, no further batch or play starts. */
   readonly maxFailures: number;
   readonly tasks: readonly Task[];
+  /** Never two serving placements of different units in one batch. */
+  readonly respect?: 'placements';
+  /** How long the placements of a batch must serve before the next batch begins. */
+  readonly bakeMs?: number;
+  /** The times at which a batch may begin; empty: always. */
+  readonly windows?: readonly Window[];
+  /** What keeps a batch from beginning. */
+  readonly blockers?: readonly BatchBlocker[];
+  /** Tasks for a whole batch after a failure in it. */
+  readonly rescue?: readonly Task[];
+  /** True if a batch does not begin while one of its placements hangs, since a hung placement cannot be drained. */
+  readonly sparesHung?: boolean;
 }
 
 export interface Playbook {
@@ -113,6 +162,10 @@ export interface FieldText {
 }
 
 interface TaskEntry {
+  /** What the task may disturb, for the documentation; absent if nothing. */
+  readonly disturbs?: string;
+  /** What happens if the task runs twice, for the documentation. */
+  readonly twice: string;
   /** The default deadline, for tasks without a deadline key in the file. */
   readonly usualMs?: number;
   /** Paths of texts with fields, below the task's key; a list stands for all its items. */
@@ -120,33 +173,66 @@ interface TaskEntry {
 }
 
 /** All kinds of tasks. A new kind needs a line here, a branch in the expansion, and its keys in the schema. */
-export const tasks: Readonly<Record<TaskKind, TaskEntry>> = {
-  converge: {},
-  verify: {},
-  stop: {},
-  start: {},
-  drain: { usualMs: drainMs },
-  reboot: {},
-  shutdown: {},
-  wait: {},
-  assert: { texts: [{ path: ['says'], known: sentenceFields }] },
-  confirm: { texts: [{ path: [], known: sentenceFields }] },
-  pause: {},
+export const tasks: Readonly<Record<TaskWord, TaskEntry>> = {
+  converge: {
+    disturbs: 'whatever a change needs: it may restart placements and change network settings',
+    twice: 'changes nothing the second time',
+  },
+  verify: { twice: 'changes nothing' },
+  stop: { disturbs: 'interrupts the placements', twice: 'changes nothing the second time' },
+  start: { twice: 'changes nothing the second time' },
+  restart: { disturbs: 'interrupts the placements until they serve again', twice: 'restarts again' },
+  recover: {
+    disturbs: 'placements that do not serve, and their network; reboots Macs only with `--allow reboot`',
+    twice: 'changes nothing while all placements serve',
+  },
+  drain: {
+    usualMs: drainMs,
+    disturbs: 'refuses new requests until `start` or `converge`',
+    twice: 'changes nothing the second time',
+  },
+  reboot: { disturbs: 'interrupts every placement on the Macs, and restarts them', twice: 'reboots again' },
+  shutdown: {
+    disturbs: 'interrupts every placement on the Macs, and switches them off',
+    twice: 'fails the second time',
+  },
+  wait: { twice: 'changes nothing' },
+  assert: { texts: [{ path: ['says'], known: sentenceFields }], twice: 'changes nothing' },
+  confirm: { texts: [{ path: [], known: sentenceFields }], twice: 'asks again' },
+  pause: { twice: 'waits again' },
+  bench: { disturbs: 'adds requests to those of clients', twice: 'measures again' },
+  notify: { texts: [{ path: ['command'], known: sentenceFields }], twice: 'sends the notice again' },
   run: {
     usualMs: 60_000,
     texts: [
       { path: ['command'], known: commandFields },
       { path: ['unless'], known: commandFields },
     ],
+    disturbs: 'whatever the command does; with `effect: network`, batches are whole units',
+    twice: 'runs again, except where `unless` exits with 0',
   },
 };
+
+/** The kinds of resources whose changes never stop a placement. */
+const harmlessKinds: readonly ResourceKind[] = [
+  ...(['hold', 'identity', 'macos', 'filevault', 'sudo', 'power', 'updates', 'names', 'clock', 'accounts'] as const),
+  ...(['login-window', 'screen-sharing', 'firewall', 'spotlight', 'time-machine', 'photos-analysis'] as const),
+  ...(['wired-limit', 'keeper', 'staging'] as const),
+];
+
+/** True if a task may stop placements on its nodes. */
+export function mayStop(task: Task): boolean {
+  if (task.kind === 'converge') return task.only?.every((kind) => harmlessKinds.includes(kind)) !== true;
+  if (task.kind === 'run') return task.effect === 'network';
+  return ['stop', 'reboot', 'shutdown', 'recover'].includes(task.kind);
+}
 
 const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 
 /** Converts `90s`, `10m` or `2h` to ms; the schema has checked the format. */
 export const durationMs = (text: string): number => Number(text.slice(0, -1)) * (unitsMs[text.slice(-1)] ?? Number.NaN);
 
-export const isTaskKind = (word: string): word is TaskKind => Object.hasOwn(tasks, word);
+export const isTaskWord = (word: string): word is TaskWord => Object.hasOwn(tasks, word);
 
 const braces = /\{\{|\{([A-Za-z][A-Za-z-]*)\}/g;
 

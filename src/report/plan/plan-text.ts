@@ -152,9 +152,13 @@ function verdictLines({ plan, nothing, saved }: PlanTextInput, page: Page): read
   if (hasMachineSteps(plan)) {
     const said = [...effectTexts(plan), ...transferTexts(plan)];
     const effects = said.length === 0 ? [] : [`Effects: ${said.join('; ')}.`];
-    return [...effects, laterText(plan, saved !== undefined), denialText([...plan.effects, ...(plan.later ?? [])])]
-      .filter((line) => line !== '')
-      .flatMap((line) => fitLines(line, page.columns));
+    const lines = [
+      ...effects,
+      laterText(plan, saved !== undefined),
+      denialText([...plan.effects, ...(plan.later ?? [])]),
+      plan.undo ?? '',
+    ];
+    return lines.filter((line) => line !== '').flatMap((line) => proseLines(line, page));
   }
   if (!isEmptyPlan(plan)) return fitLines('apply cannot change anything now.', page.columns);
   return fitLines(nothing ?? matchText('Nothing to change', plan), page.columns);

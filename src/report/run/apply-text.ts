@@ -17,7 +17,8 @@ type PlainTask =
   | { readonly kind: 'run'; readonly command: readonly string[] }
   | { readonly kind: 'wait'; readonly for: string }
   | { readonly kind: 'assert'; readonly property: string; readonly is: string | number | boolean }
-  | { readonly kind: 'verify' };
+  | { readonly kind: 'verify' }
+  | { readonly kind: 'bake'; readonly ms: number };
 
 /**
  * `studio-1, studio-2: power/sleep is 0`, or that the task failed; the reason is printed at the end of the run.
@@ -46,6 +47,8 @@ function wordsFor(task: PlainTask): readonly [string, string] {
       return [`${task.property} is ${task.is}`, `${task.property} is not ${task.is}`];
     case 'verify':
       return ['nothing left to change', 'some changes are left'];
+    case 'bake':
+      return [`served for ${durationText(task.ms)}`, 'did not keep serving'];
   }
 }
 

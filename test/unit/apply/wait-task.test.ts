@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { waitFor } from '../../../src/apply/run-playbook.ts';
 import { realTiming } from '../../../src/apply/run-timing.ts';
+import { bake, waitFor } from '../../../src/apply/wait-tasks.ts';
 import { onFallback } from '../../../src/desired/layouts.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
@@ -43,7 +43,7 @@ async function wait(ranks: MeshRack['ranks'], away: readonly string[], layout: 0
     away.map((name) => [name, [diagnose('ssh/unreachable', { detail: 'no route' })]]),
   );
   const options = { scope, timing: realTiming, observe: () => Promise.resolve({ ...observation, failures }) };
-  const { failed = [], diagnostics = [] } = await waitFor(work, { options });
+  const { failed = [], diagnostics = [] } = await waitFor(work, options);
   return { failed, names: diagnostics.map(({ detail }) => plainText(detail).split(',')[0]) };
 }
 
@@ -63,7 +63,7 @@ describe('a wait for observed nodes', () => {
       },
     };
     const work = { kind: 'wait', for: 'observed', nodes: nodes(2), placements: [], deadlineMs: 900_000 } as const;
-    expect(await withFakeClock(10_000, () => waitFor(work, { options }))).toEqual({});
+    expect(await withFakeClock(10_000, () => waitFor(work, options))).toEqual({});
     const missing = 'studio-2 (The node refused the connection)';
     expect(reported).toEqual([missing, 900, missing, 899, missing, 898]);
     const task = { kind: 'wait', for: 'observed', deadlineMs: 900_000 } as const;
@@ -90,5 +90,44 @@ describe('a wait until a placement serves', () => {
   it('succeeds on the fallback without the unreachable nodes', async () => {
     expect(await wait(onTheFallback(desired), ['studio-2', 'studio-3'], 1)).toEqual({ failed: [], names: [] });
     expect(await wait(onItsNodes, ['studio-4'])).toEqual({ failed: [], names: [] });
+  });
+});
+
+describe('a bake time', () => {
+  const answered = { kind: 'answered', text: 'ok', firstTokenMs: 1, totalMs: 1 } as const;
+  const serving: MeshRack['ranks'] = { ...onItsNodes, 'studio-1': [{ state: 'joined', rank: 0, token: answered }] };
+  const values = Object.fromEntries(
+    desired.nodes.map(({ name }) => {
+      const { placements: _, services: __, ...facts } = settledFacts(name);
+      return [name, { ...facts, hold: [], files: sealsOn(name, 0) }];
+    }),
+  );
+  const seen = (ranks: MeshRack['ranks']) => observeMesh(desired, { ranks, values });
+
+  /** Bakes for five minutes while each check finds the next of these states; the last one repeats. */
+  async function baked(...states: readonly MeshRack['ranks'][]) {
+    let checks = 0;
+    const observe = () => Promise.resolve(seen(states[Math.min(checks++, states.length - 1)] ?? serving));
+    const scope = { desired, targets: nodes(2) };
+    const work = expandTask({ kind: 'bake', ms: 300_000 }, scope, nodes(2));
+    if (work.kind !== 'bake') throw new Error('the task is not a bake');
+    const { failed, diagnostics = [] } = await withFakeClock(600_000, () =>
+      bake(work, { scope, timing: realTiming, observe }),
+    );
+    return { checks, failed, codes: diagnostics.map(({ code }) => code) };
+  }
+
+  it('passes if every check gets a token, and repeats a check that does not', async () => {
+    expect(await baked(serving)).toEqual({ checks: 11, failed: [], codes: [] });
+    expect(await baked(serving, hung, serving)).toEqual({ checks: 12, failed: [], codes: [] });
+  });
+
+  it('fails for all nodes of a placement that two checks in a row find hung', async () => {
+    const { checks, failed, codes } = await baked(serving, hung, hung);
+    expect([checks, failed, new Set(codes)]).toEqual([
+      3,
+      desired.nodes.map(({ name }) => name),
+      new Set(['task/not-healthy']),
+    ]);
   });
 });

@@ -75,12 +75,14 @@ describe('the exit code', () => {
       65: [
         ...['cli/cannot-read', 'cli/file-open-to-others', 'lock/unresolved', 'plan/unreadable'],
         ...[
+          'divides-unit',
           'leaves-stopped',
           'no-node-chosen',
           'not-published',
           'unknown-field',
           'unknown-node',
           'unknown-placement',
+          'unknown-zone',
         ].map((one) => `playbook/${one}`),
       ],
       70: ['internal/bug'],

@@ -57,7 +57,7 @@ it('the question tells how long the cure took last time, and what a reboot would
   const other: PlacementSurvey = { ...chat, name: 'qwen', state: 'serving', standing: 'met' };
   const shown = { members: chat.nodes, placements: [chat, other], outlets: [], incidents };
   expect(questionText(cure, shown)).toBe(
-    'Restart chat (last time: 31 s)? If that does not help, other cures follow, at most a reboot of studio-1, which would also interrupt qwen.',
+    'Restart chat (last time: 31 s)? If that does not help, other cures follow, at most a reboot of studio-1, which would also interrupt qwen. A reboot cannot be undone.',
   );
   expect(questionText(cure, { ...shown, outlets: ['studio-1', 'studio-9'] })).toContain(
     'at most a power cycle of studio-1 and a reboot of studio-1, which',

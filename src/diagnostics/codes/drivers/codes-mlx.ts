@@ -32,13 +32,6 @@ export const mlxCodes = {
       'meshwright limits the number of parallel requests and the size of the prompt cache. The server has had these options since mlx-lm 0.31.0; an older server exits with "unrecognized arguments".',
     hint: 'Require mlx-lm 0.31.0 or newer, and compile the list again.',
   },
-  'mlx/too-old-for-macos': {
-    severity: 'warning',
-    summary: 'This version of mlx is too old for macOS 27.',
-    cause:
-      'macOS 27 and mlx have to be updated together: mlx issue 4211 asks for mlx 0.32.1 or newer there. The list of packages, or the file, has an older version.',
-    hint: 'Before you update macOS, require mlx 0.32.1 or newer: with `version`, delete the list of packages next to the cluster file and run apply; with `requirements`, compile the list again.',
-  },
   'mlx/cannot-load': {
     summary: 'This version of mlx-lm does not support this kind of model.',
     cause: 'mlx-lm has a class for each `model_type` in `config.json`. Without it, every rank exits with an error.',

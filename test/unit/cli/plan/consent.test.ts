@@ -6,7 +6,6 @@ import { nodeName } from '../../../../src/model/node.ts';
 import { emptyPlan } from '../../../rack/plans.ts';
 import { asText } from '../../as-text.ts';
 import { onOnePage, sayValue } from '../../one-page.ts';
-import { problemsOf } from '../../problems-of.ts';
 import { fakeRun } from '../console-of.ts';
 
 const effect = (kind: EffectTotal['kind']): EffectTotal => ({ kind, nodes: [], placements: ['kimi'], seconds: 95 });
@@ -70,13 +69,23 @@ describe('consent without a terminal', () => {
     const hint = 'Check the plan. If you agree, add: --allow interrupt';
     const words = 'interrupts kimi for up to 95 s';
     const before = { detail: `The plan ${words}; ${words}. Nothing was changed.`, hint };
-    expect(problemsOf(() => consent.foresee(effects))).toMatchObject([before]);
-    expect(problemsOf(() => consent.foresee([effect('start')]))).toEqual([]);
+    expect(await refusalOf(consent.giveAll(effects, 'Run it?'))).toMatchObject(before);
     expect(await consent.give(quiet, 'Do it?')).toBe(true);
     const later = { detail: `The plan ${words}. Earlier changes from this run remain.`, hint };
     expect(await refusalOf(consent.give(interrupting, 'Do it?'))).toMatchObject(later);
     const changed = createConsent(fakeRun().run, { ...agreed, hasChanged: true });
     expect(await refusalOf(changed.give(interrupting, 'Do it?'))).toMatchObject(later);
+  });
+
+  it('for a whole playbook needs --yes, and covers its later plans, but no other effects', async () => {
+    const refused = createConsent(fakeRun().run, unagreed);
+    expect(await refusalOf(refused.giveAll([effect('start')], 'Run it?'))).toMatchObject({ code: 'cli/needs-yes' });
+    const consent = createConsent(fakeRun({ own: { allow: 'interrupt' } }).run, agreed);
+    expect(await consent.giveAll([effect('start'), effect('interrupt')], 'Run it?')).toBe(true);
+    expect(await consent.give(interrupting, 'Do it?')).toBe(true);
+    const more = emptyPlan({ effects: [effect('interrupt'), effect('delete')] });
+    const hint = 'Check the plan. If you agree, add: --allow delete';
+    expect(await refusalOf(consent.give(more, 'Do it?'))).toMatchObject({ code: 'plan/not-allowed', hint });
   });
 
   it.each([

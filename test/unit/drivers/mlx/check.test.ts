@@ -3,7 +3,6 @@ import { check as checkItself } from '../../../../src/drivers/mlx/mlx.ts';
 import type { MlxRuntime } from '../../../../src/drivers/mlx/runtime.ts';
 import type { DesiredFleet, DesiredModel, DesiredPlacement } from '../../../../src/model/desired.ts';
 import { digestOf } from '../../../../src/model/digest.ts';
-import { known } from '../../../../src/model/known.ts';
 import type { ModelShape } from '../../../../src/model/model-shape.ts';
 import { type Link, type LinkEnd, linkEndText, nodeName } from '../../../../src/model/node.ts';
 import { checkedMac } from '../../../../src/rack/placement/state/seen-names.ts';
@@ -89,31 +88,6 @@ const twoOnEachHop = (all: readonly Link[]): readonly Link[] => {
   }));
   return [...ring, ...further];
 };
-
-describe('an mlx that is too old for macOS 27', () => {
-  const { packages: listed } = runtime;
-  const codes = (macos: string, mlx: string) =>
-    codesOf({ macos, runtime: { packages: { ...listed, mlx } } }).filter((one) => one.includes('macos'));
-
-  it('is reported before a start if the file sets macOS 27', () => {
-    expect(codes('27.0', '0.32.0')).toEqual(['warning mlx/too-old-for-macos']);
-    expect([codes('26.5', '0.32.0'), codes('27.0', '0.32.1')]).toEqual([[], []]);
-  });
-
-  it('is reported only for Macs that were observed to have macOS 27', () => {
-    const { nodes: seen } = observeMesh(meshFleet(), { ranks: {} });
-    const [first] = nodes;
-    const members = nodes.map((node) => {
-      const mac = checkedMac(seen[node]?.facts);
-      return { node, mac: mac && { ...mac, macos: known(node === first ? '27.0.1' : '26.5') } };
-    });
-    const fleet = { ...example, macos: { version: '27.0' } };
-    const found = check({ placement: placedOne, runtime, model: modelledOne, nodes: members, fleet });
-    expect(found.filter(({ code }) => code === 'mlx/too-old-for-macos').map(({ detail }) => detail)).toEqual([
-      'macOS 27 needs mlx 0.32.1 or newer; studio-1 would run mlx 0.31.2.',
-    ]);
-  });
-});
 
 describe('an extra cable in a JACCL ring', () => {
   const { thunderbolt } = example;

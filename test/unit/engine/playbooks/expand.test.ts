@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { batchesOf } from '../../../../src/engine/playbooks/batches.ts';
 import {
-  batchesOf,
   expandTask,
   needsTargets,
   type PlayScope,
   playNodes,
+  tasksOf,
 } from '../../../../src/engine/playbooks/expand.ts';
 import type { BatchSize, Play, Task } from '../../../../src/engine/playbooks/playbook.ts';
 import { nodeName } from '../../../../src/model/node.ts';
@@ -37,11 +38,12 @@ describe("a play's nodes", () => {
 });
 
 describe('batches', () => {
-  const sizes = (serial: readonly BatchSize[]) => batchesOf(play({ serial }), everything).map((batch) => batch.length);
+  const sizes = (serial: readonly BatchSize[]) =>
+    batchesOf(play({ serial }), everything, rackOfThree).map((batch) => batch.length);
 
   it('are one batch if no sizes are given, and empty if there are no nodes', () => {
     expect(sizes([])).toEqual([4]);
-    expect(batchesOf(play({}), [])).toEqual([]);
+    expect(batchesOf(play({}), [], rackOfThree)).toEqual([]);
   });
 
   it('repeat the last size for the rest', () => {
@@ -104,6 +106,30 @@ describe('a playbook task', () => {
     expect(backOf({ kind: 'stop' }, { kind: 'converge' }, start, { kind: 'converge' })).toEqual([]);
     expect(backOf({ kind: 'stop' })).toEqual([]);
     expect(backOf(start, { kind: 'stop' })).toEqual([]);
+  });
+
+  it('restarts only placements that the file sets to serving', () => {
+    const about = onTargets('studio-4');
+    const stop = (task: Task) => expandTask(task, about, names('studio-4'));
+    expect(stop({ kind: 'stop' })).toMatchObject({ goal: { placements: ['kimi', 'spare'] } });
+    expect(stop({ kind: 'stop', isRestart: true })).toMatchObject({ goal: { placements: ['kimi'] } });
+  });
+
+  it('begins with the conditions of its play, and ends with its bake time', () => {
+    const kindsOf = (changes: Partial<Play>) => tasksOf(play(changes)).map(({ kind }) => kind);
+    const tasks: readonly Task[] = [{ kind: 'verify' }];
+    expect(kindsOf({ tasks })).toEqual(['verify']);
+    expect(kindsOf({ tasks, bakeMs: 1_000, sparesHung: true })).toEqual(['ready', 'verify', 'bake']);
+    expect(kindsOf({ tasks, blockers: [{ requests: 0 }] })).toEqual(['ready', 'verify']);
+    const blockers = [{ file: '/no-reboot' }, { command: ['check', '{node}'] }, { requests: 3 }, { requests: 2 }];
+    const [ready] = tasksOf(play({ tasks, blockers }));
+    expect(ready && expandTask(ready, scope, names('studio-2'))).toMatchObject({
+      ...{ kind: 'ready', nodes: everything, placements: ['kimi', 'qwen'], requests: 2 },
+      commands: [
+        { node: 'studio-2', command: ['test', '!', '-e', '/no-reboot'] },
+        { node: 'studio-2', command: ['check', 'studio-2'] },
+      ],
+    });
   });
 
   it('drains only published placements, with all nodes as targets', () => {

@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Diagnostic } from '../../../../src/diagnostics/diagnostic.ts';
 import { loadPlaybook } from '../../../../src/engine/playbooks/load.ts';
+import { ownPlaybooks } from '../../../../src/engine/playbooks/own-playbooks.ts';
 import { tasks } from '../../../../src/engine/playbooks/playbook.ts';
 import { resources } from '../../../../src/engine/resources.ts';
+import { nodeName } from '../../../../src/model/node.ts';
 import { rackOfThree } from '../../../rack/placements.ts';
 import { onOnePage, sayValue } from '../../one-page.ts';
 
@@ -26,8 +28,9 @@ function wordsOf(schema: unknown): readonly string[] {
 const shipped = readdirSync('playbooks');
 
 describe('a shipped playbook', () => {
-  it('exists for each command that runs a playbook', () => {
-    expect([...shipped].sort()).toEqual(['apply.yaml', 'drain.yaml', 'reboot.yaml', 'restart.yaml', 'shutdown.yaml']);
+  it('exists for each command that runs a playbook, and for each name that `run` takes', () => {
+    const names = ['apply', 'drain', 'reboot', 'restart', 'shutdown', ...ownPlaybooks];
+    expect([...shipped].sort()).toEqual(names.map((name) => `${name}.yaml`).sort());
   });
 
   it.each(shipped)('is valid and shorter than 25 lines: %s', (file) => {
@@ -47,13 +50,22 @@ about: Everything once.
 plays:
   - name: First
     nodes: [studio-2, studio-1]
-    serial: [1, "50%"]
+    serial: [unit, 2, "50%"]
     maxFailures: 1
+    respect: placements
+    bake: 10m
+    windows: [{ days: [sat], from: "22:00", to: "06:00", zone: Europe/Berlin }]
+    blockers: [{ file: /no-reboot }, { command: [/usr/bin/true, "{node}"] }, { requests: 0 }]
+    rescue: [start: {}]
     tasks:
       - confirm: "Is {nodes} free?"
       - converge: { only: [power] }
       - verify: {}
       - stop: { placements: [kimi, qwen] }
+      - restart: { placements: [qwen] }
+      - recover: {}
+      - bench: { placements: [kimi] }
+      - notify: { command: [./notify, "{nodes}"] }
       - drain: { placements: [qwen], deadline: 10m }
       - drain: {}
       - reboot: {}
@@ -76,16 +88,24 @@ plays:
         {
           name: 'First',
           nodes: { kind: 'names', names: ['studio-2', 'studio-1'] },
-          serial: [
-            { kind: 'count', count: 1 },
-            { kind: 'percent', percent: 50 },
-          ],
+          serial: [{ kind: 'unit' }, { kind: 'count', count: 2 }, { kind: 'percent', percent: 50 }],
           maxFailures: 1,
+          respect: 'placements',
+          bakeMs: 600_000,
+          windows: [{ days: ['sat'], from: '22:00', to: '06:00', zone: 'Europe/Berlin' }],
+          blockers: [{ file: '/no-reboot' }, { command: ['/usr/bin/true', '{node}'] }, { requests: 0 }],
+          rescue: [{ kind: 'start' }],
+          sparesHung: true,
           tasks: [
             { kind: 'confirm', text: 'Is {nodes} free?' },
             { kind: 'converge', only: ['power'] },
             { kind: 'verify' },
             { kind: 'stop', placements: ['kimi', 'qwen'] },
+            { kind: 'stop', placements: ['qwen'], isRestart: true },
+            { kind: 'start', placements: ['qwen'] },
+            { kind: 'recover' },
+            { kind: 'bench', placements: ['kimi'] },
+            { kind: 'notify', command: ['./notify', '{nodes}'] },
             { kind: 'drain', placements: ['qwen'], deadlineMs: 600_000 },
             { kind: 'drain', deadlineMs: 30_000 },
             { kind: 'reboot' },
@@ -105,6 +125,7 @@ plays:
           nodes: { kind: 'labels', labels: ['role=worker'] },
           serial: [{ kind: 'count', count: 2 }],
           maxFailures: 0,
+          sparesHung: true,
           tasks: [
             { kind: 'run', command: ['/usr/bin/true'], effect: 'network', deadlineMs: 60_000 },
             { kind: 'start' },
@@ -168,6 +189,58 @@ plays:
     expect(details(reboot, '{ nodes: all, tasks: [start: { placements: [kimi] }] }')).toEqual(left('qwen'));
     expect(details('{ nodes: targets, tasks: [stop: {}] }', reboot)).toEqual(left('kimi and qwen'));
     expect(details('{ nodes: targets, tasks: [stop: {}, reboot: {}] }')).toEqual([]);
+  });
+
+  it('starts again in the same play what its batches stop', () => {
+    const codes = (serial: string) =>
+      load(`playbook: 1
+plays:
+  - { nodes: all, ${serial}tasks: [reboot: {}] }
+  - { nodes: all, tasks: [start: {}] }
+`).diagnostics.map(placeOf);
+    expect(codes('')).toEqual([]);
+    expect(codes('serial: unit, ')).toEqual(['3:49 playbook/leaves-stopped']);
+  });
+
+  it('must not divide a unit, on the Macs in the file or on the command line', () => {
+    const text = (nodes: string) => `playbook: 1
+plays:
+  - nodes: ${nodes}
+    serial: [2, "25%"]
+    tasks: [stop: {}, start: {}]
+`;
+    const { diagnostics } = load(text('all'));
+    expect(diagnostics.map(placeOf)).toEqual(['4:14 playbook/divides-unit']);
+    expect(sayValue(diagnostics)[0]).toMatchObject({
+      detail: 'kimi and qwen run on studio-1..4, so these 4 Macs stop together, but the batch has room for 2.',
+      hint: 'Write `serial: unit`, or 4 or more.',
+    });
+    expect(load(text('targets')).diagnostics).toEqual([]);
+    const targets = ['studio-1', 'studio-2', 'studio-4'].map(nodeName);
+    const origin = { file: 'own.yaml', name: 'own', fleet: rackOfThree, targets };
+    expect(loadPlaybook(text('targets'), origin).diagnostics.map(placeOf)).toEqual(['4:14 playbook/divides-unit']);
+  });
+
+  it('does not begin a batch with a hung placement, unless a recovery or a drain with a deadline comes first', () => {
+    const spares = (tasks: string) =>
+      load(`playbook: 1\nplays: [{ nodes: all, tasks: [${tasks}, start: {}] }]`).playbook?.plays[0]?.sparesHung;
+    expect(['reboot: {}', 'drain: {}, reboot: {}', 'stop: {}, recover: {}', 'restart: {}'].map(spares)).toEqual(
+      Array(4).fill(true),
+    );
+    expect(['recover: {}, reboot: {}', 'drain: { deadline: 5m }, stop: {}', 'verify: {}'].map(spares)).toEqual(
+      Array(3).fill(false),
+    );
+  });
+
+  it('suggests the nearest time zone', () => {
+    const { diagnostics } = load(`playbook: 1
+plays:
+  - nodes: all
+    windows: [{ from: "22:00", to: "25:00", zone: Europe/Berlni }]
+    tasks: [verify: {}]
+`);
+    expect(diagnostics.map(placeOf)).toEqual(['4:36 schema/bad-form', '4:51 playbook/unknown-zone']);
+    expect(diagnostics[1]?.hint).toContain('Europe/Berlin');
   });
 
   it('has all its mistakes reported together, with positions and suggestions', () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import type { MacosUpdate } from '../../../../src/model/facts/mac.ts';
+import { exoFleet } from '../../../rack/placements.ts';
 import type { RackChanges } from '../../../rack/rack.ts';
 import { hintsOf, told } from '../../engine/diagnose/told.ts';
 import { onOnePage } from '../../one-page.ts';
@@ -42,6 +43,16 @@ describe('the macOS version', () => {
     const hints = hintsOf('macos/outside-accept', only(macos('26.5')), desired);
     expect(hints).toHaveLength(4);
     for (const hint of hints) expect(hint).toMatch(/^Update macOS on studio-\d to 26\.5 .*, or widen macos\.accept\./);
+  });
+
+  it('causes a warning if a runtime of the file breaks with it, as observed or as desired', () => {
+    const { runtimes, models, placements } = exoFleet({ runtime: { version: '1.0.68' } });
+    const withExo = (version: string | undefined, seen: string) =>
+      told(all(macos(seen)), { macos: version === undefined ? {} : { version }, runtimes, models, placements });
+    const warning = 'warning version/known-pair runtime exo';
+    expect(withExo(undefined, '26.3.1')).toEqual([warning]);
+    expect(withExo('26.3.1', '26.2')).toContain(warning);
+    expect(withExo(undefined, '26.2')).toEqual([]);
   });
 
   it('is never downgraded by a hint', () => {

@@ -1,0 +1,50 @@
+import { makePlan } from '../engine/plan/make-plan.ts';
+import { batchesOf } from '../engine/playbooks/batches.ts';
+import {
+  expandTask,
+  inFleetOrder,
+  laterTasks,
+  type PlayScope,
+  playNodes,
+  tasksOf,
+} from '../engine/playbooks/expand.ts';
+import type { Play } from '../engine/playbooks/playbook.ts';
+import { hungIn } from '../engine/playbooks/ready.ts';
+import type { NodeName } from '../model/node.ts';
+import type { FleetObservation } from '../rack/examination.ts';
+import type { ForeseenBatch } from './playbook-report.ts';
+
+/** The tasks of all batches, each with its plan for the nodes' current state. */
+export async function foreseen(
+  plays: readonly Play[],
+  scope: PlayScope,
+  observe: (nodes: readonly NodeName[]) => Promise<FleetObservation>,
+): Promise<readonly ForeseenBatch[]> {
+  const { desired } = scope;
+  const batches = plays.flatMap((one, play) =>
+    batchesOf(one, playNodes(one, scope), desired).map((nodes) => {
+      const tasks = tasksOf(one);
+      const works = tasks.map((task, index) => {
+        const later = laterTasks(plays, { play, nodes, tasks: tasks.slice(index + 1) }, scope);
+        return { task, work: expandTask(task, scope, nodes, later) };
+      });
+      return { play, nodes, works };
+    }),
+  );
+  const works = batches.flatMap((one) => one.works.map(({ work }) => work));
+  const names = inFleetOrder(
+    works.flatMap((work) => (work.kind === 'plan' ? work.targets : work.kind === 'ready' ? work.nodes : [])),
+    scope,
+  );
+  if (names.length === 0) return batches;
+  const observation = await observe(names);
+  return batches.map((batch) => ({
+    ...batch,
+    works: batch.works.map(({ work, task }) => {
+      if (work.kind === 'ready') return { work, task, hung: hungIn(work, { observation, desired }) };
+      if (work.kind !== 'plan') return { work, task };
+      const { goal, targets } = work;
+      return { work, task, plan: makePlan({ goal, desired, observation, targets }) };
+    }),
+  }));
+}
