@@ -13,6 +13,7 @@ import { codeFor, type ExitCode, exitCode, firstOf } from './exit-codes.ts';
 import type { RunLog } from './files/run-log.ts';
 import { collect, readCount, readDuration, readLevel, readList, readOption, readTrust } from './read-options.ts';
 import {
+  annotate,
   type Console,
   diagnosticsJson,
   logFindings,
@@ -42,7 +43,7 @@ export async function runCommandLine(
   const head = dashes < 0 ? argv : argv.slice(0, dashes);
   const tail = dashes < 0 ? undefined : argv.slice(dashes + 1);
   const hasEvents = head.includes('--events');
-  const traits = { noColor: head.includes('--no-color'), isSimulated: head.includes('--sim'), hasEvents };
+  const traits = { noColor: head.includes('--no-color'), isSimulated: head.includes('--sim'), hasEvents, folder };
   const console = processConsole(env, traits, streams);
   const wantsJson = hasEvents || head.includes('--json');
   const signals = listenForSignals(console);
@@ -143,8 +144,10 @@ async function runVerb(
 function report(console: Console, error: unknown, wantsJson: boolean, log: RunLog | undefined): ExitCode {
   const { diagnostics, sources } = error instanceof FleetError ? error : bug(error);
   logFindings({ log }, diagnostics);
-  if (wantsJson) showJson(console, { diagnostics: diagnosticsJson(console, diagnostics) });
-  else showDiagnostics(console, diagnostics, sources);
+  if (wantsJson) {
+    showJson(console, { diagnostics: diagnosticsJson(console, diagnostics) });
+    annotate(console, diagnostics);
+  } else showDiagnostics(console, diagnostics, sources);
   const errors = diagnostics.filter((one) => one.severity !== 'warning');
   return firstOf(errors.map(codeFor));
 }

@@ -8,6 +8,7 @@ export const changeVerbs: readonly ListedVerb[] = [
     ...ofNodes,
     options: [
       { flags: '--out <file>', text: 'save the plan for `apply FILE`' },
+      { flags: '--format <how>', text: 'text (the default), or markdown: a comment for a pull request' },
       { flags: '--verify <how>', text: 'full: show which models apply --verify=full would hash first' },
       { flags: '--scripts', text: 'print every root script that apply would send' },
       { flags: '--detailed-exitcode', text: 'exit 2 if changes are pending, 3 if only manual steps are' },
@@ -30,6 +31,7 @@ Examples:
     words: '[node...|planfile]',
     options: [
       { flags: '--allow <effects>', text: 'interrupt, rdma-start (comma-separated)', isList: true },
+      { flags: '--reviewed <plan>', text: 'change nothing unless the plan is this saved plan or a part of it' },
       { flags: '--update-lock', text: 'write resolved values to the lock, even without a terminal' },
       leaseWait,
       { flags: '--verify <how>', text: 'full: first hash every file of the models that placements use' },
@@ -38,6 +40,7 @@ Examples:
     more: `Shows the plan, asks once, runs exactly this plan, and checks all nodes again. The exit code reports the result of this final check.
 apply never reboots a Mac, never updates macOS and never deletes a model. A plan that interrupts a placement needs a yes at the prompt or --allow interrupt. If a Mac's launch budget is used up, a start over RDMA needs --allow rdma-start. Without a terminal, apply needs --yes or a saved plan.
 With --verify=full, apply first hashes the models' files on the nodes, which takes as long as reading them; then the plan replaces the wrong files. If a copy cannot be hashed, nothing else is changed.
+--reviewed compares the plan with a reviewed one, of which nothing is run. If the plan has a step that was not reviewed, nothing is changed. It is not consent: --allow interrupt=DIGEST allows the interruption only if the reviewed plan has this digest.
 
 Exit codes: 0 every node matches the file, 3 only manual steps or other commands remain, 4 some nodes do not match or were not reached, 1 none matches, 5 nothing changed, 75 a node is leased to another run.
 

@@ -24,6 +24,7 @@ Exit codes: 0 no errors, 3 only manual steps at the rack remain, 4 some nodes ar
     name: 'drift',
     summary: 'check briefly whether nodes match the file',
     ...ofNodes,
+    options: [{ flags: '--format <how>', text: 'text (the default), or markdown: the text of an issue' }],
     more: `For scheduled jobs.
 Exit codes: 0 all nodes match the file, 2 changes are pending, 3 only manual steps remain, 4 some nodes could not be checked, 1 none could be checked.`,
     load: async () => (await import('./plan/plan.ts')).drift,

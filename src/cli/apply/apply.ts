@@ -28,9 +28,18 @@ import { refuseUnresolved, type SettledCluster, settleCluster } from '../cluster
 import { openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
 import { type ObservedPlan, observeAndPlan, observeAndSettle } from '../look/observe-and-plan.ts';
 import { createConsent } from '../plan/consent.ts';
-import { isHashedPlan, narrowed, planDocument, readApplyWords, requireSame, showPlan } from '../plan/plan-document.ts';
+import {
+  isHashedPlan,
+  narrowed,
+  planDocument,
+  readApplyWords,
+  readReviewed,
+  requireReviewed,
+  requireSame,
+  showPlan,
+} from '../plan/plan-document.ts';
 import { timingFor, useLimits } from '../use-limits.ts';
-import type { Run } from '../verb.ts';
+import { type Run, usageError } from '../verb.ts';
 import { actOn, type CommandSpec, shippedPlaybook } from './act-on.ts';
 import { checkGoal } from './final-check.ts';
 import { type ClusterTargets, hashFirst, isFullVerify } from './hash-first.ts';
@@ -121,16 +130,25 @@ async function showFirstPlan(run: Run, choose: Choose) {
   const isFull = isFullVerify(run);
   const first = await settleCluster(run);
   const { nodes, saved } = choose(run, first.fleet);
+  const reviewed = readReviewed(run);
+  if (saved !== undefined && reviewed !== undefined) {
+    throw usageError('--reviewed cannot be combined with a saved plan.', 'Leave out one of the two files.');
+  }
   const targets = targetedNodes(run, first.fleet, saved?.targets ?? nodes).map(({ name }) => name);
   // A user at a terminal sees the lock's new lines together with the plan.
   const canBeSeen = run.console.canAsk && !run.options.json;
   if (!canBeSeen && run.own['updateLock'] !== true) refuseUnresolved(run, first);
   // A saved plan is consent in advance.
-  const policy = { allowable: ['interrupt', 'rdma-start'], ...(saved && { isAgreed: true }) } as const;
+  const policy = {
+    allowable: ['interrupt', 'rdma-start'],
+    ...(saved && { isAgreed: true }),
+    ...given({ reviewed: reviewed?.digest }),
+  } as const;
   const ways = openTargets(run, first.opened);
-  // A saved plan is run as it was made.
+  // A saved plan is run as it was made, and a reviewed plan is compared as it was made.
   const work = { cluster: first, targets, ways, consent: createConsent(run, policy) };
-  const made = saved === undefined ? await makeLists(run, work) : undefined;
+  const isMade = saved !== undefined || reviewed !== undefined;
+  const made = isMade ? undefined : await makeLists(run, work);
   const consent = createConsent(run, { ...policy, ...given({ hasChanged: made?.hasChanged }) });
   const isSame = made === undefined || run.signal.aborted;
   const settled = isSame ? first : await settleCluster(run, first.opened, made.missing);
@@ -142,7 +160,9 @@ async function showFirstPlan(run: Run, choose: Choose) {
   const chosen = saved === undefined ? narrowed(run, targets) : given({ targets: saved.targets });
   const surroundings = { isSimulated: run.console.isSimulated, additions, ...chosen };
   if (saved !== undefined) requireSame(saved, planDocument(planned.plan, surroundings));
+  const fewer = reviewed && requireReviewed(reviewed, planDocument(planned.plan, surroundings));
   showPlan(run, planned.plan, { lock: { shown: lockPlace.shown, additions }, ...shownBeside(planned) });
+  if (fewer !== undefined && !run.options.json) run.console.out(`\n${fewer}`);
   return { cluster, targets, ways, consent, planned, ...given({ hashed }) };
 }
 

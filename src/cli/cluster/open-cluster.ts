@@ -20,7 +20,7 @@ import { named, prose } from '../../model/text/prose.ts';
 import { findClusterFile, isInside, lockFileFor, realPath, simFolder } from '../files/places.ts';
 import { openToOthers, type ReadFile, readFile, readIfThere, shownPath, thisReader } from '../files/read-file.ts';
 import { replaceFile, useFileAlone } from '../files/write-file.ts';
-import { showDiagnostics } from '../terminal/console.ts';
+import { annotate, showDiagnostics } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
 import { doublesText } from './doubles.ts';
 import { withGatewayProgram } from './gateway-program.ts';
@@ -99,10 +99,16 @@ export function openCluster(run: Run): OpenedCluster {
   refuseErrors(diagnostics, sources);
   if (!fleet) throw failure('yaml/syntax', { detail: `${shown} does not describe a cluster.` }, { sources });
   // A command that opens the file several times says this once.
-  if (!run.options.json && !warned.has(run.console)) {
+  if (!warned.has(run.console)) {
     warned.add(run.console);
-    showWarnings(run, shown, diagnostics);
-    run.console.err(doublesText(run, path, fleet));
+    annotate(
+      run.console,
+      diagnostics.filter((one) => run.options.json === true || !hasTrait(one, 'urgent')),
+    );
+    if (!run.options.json) {
+      showWarnings(run, shown, diagnostics);
+      run.console.err(doublesText(run, path, fleet));
+    }
   }
   const judged = withGatewayProgram(judgeHolds(fleet, Date.now()));
   return { path, lockPath, fleet: judged, lock, whereIs, warnings: diagnostics };

@@ -15,7 +15,7 @@ import { withGatewayProgram } from '../cluster/gateway-program.ts';
 import { type JudgedFiles, judgeFiles } from '../cluster/open-cluster.ts';
 import { exitCode } from '../exit-codes.ts';
 import { missingPrograms, missingSources, seeSources } from '../sources/controller-source.ts';
-import { diagnosticsJson, diagnosticsText, paragraphText } from '../terminal/console.ts';
+import { annotate, diagnosticsJson, diagnosticsText, paragraphText } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
 export const validate: VerbBody = async (run) => {
@@ -37,6 +37,7 @@ export const validate: VerbBody = async (run) => {
     ...missingSources(judged, seen),
     ...(settled === undefined ? [] : [...placementProblems(judged, settled), ...pairProblems(judged, settled)]),
   ];
+  annotate(run.console, diagnostics);
   const list = diagnosticsText(run.console, diagnostics, sources, run.console.hasColor);
   const unknown = settled === undefined || hasErrors(diagnostics) ? [] : unknownPairs(settled);
   const unlisted = `Unknown whether they work together: ${unknown.join('; ')}.`;

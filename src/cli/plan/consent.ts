@@ -33,6 +33,8 @@ export interface ConsentPolicy {
   readonly isAgreed?: boolean;
   /** True if the command has changed a node before these plans. */
   readonly hasChanged?: boolean;
+  /** The digest of the reviewed plan, with which `--allow interrupt=DIGEST` must agree. */
+  readonly reviewed?: string;
 }
 
 /** The part of `--allow` that affects the planning itself. */
@@ -42,15 +44,27 @@ export const planAllowances = (run: Run): Pick<DesiredFleet, 'mayPassBudget'> =>
 const allowedWords = (run: Run): readonly string[] =>
   (textOption(run, 'allow') ?? '').split(',').map((word) => word.trim());
 
-/** The effects named in `--allow`. @throws FleetError `cli/usage` for any other word */
-export function allowedEffects(run: Run, allowable: readonly GuardedEffect[]): readonly GuardedEffect[] {
+/**
+ * The effects named in `--allow`; with `EFFECT=DIGEST` only if that plan was reviewed.
+ * @throws FleetError `cli/usage` for any other word
+ */
+export function allowedEffects(
+  run: Run,
+  allowable: readonly GuardedEffect[],
+  reviewed?: string,
+): readonly GuardedEffect[] {
   return allowedWords(run).flatMap((word) => {
     if (word === '') return [];
-    const found = allowable.find((kind) => kind === word);
-    if (found !== undefined) return [found];
+    const [name = '', digest, ...rest] = word.split('=');
+    const found = allowable.find((kind) => kind === name);
+    if (found !== undefined && digest === undefined) return [found];
+    if (digest !== undefined && reviewed === undefined) {
+      throw usageError('--allow EFFECT=DIGEST needs --reviewed.', 'Name the reviewed plan: --reviewed FILE');
+    }
+    if (found !== undefined && rest.length === 0) return digest === reviewed ? [found] : [];
     throw usageError(
       `${JSON.stringify(word)} is not a valid effect for --allow here.`,
-      `${guess(word, allowable)}Effects: ${allowable.join(', ')}`,
+      `${guess(name, allowable)}Effects: ${allowable.join(', ')}`,
     );
   });
 }
@@ -59,7 +73,7 @@ export type Consent = ReturnType<typeof createConsent>;
 
 export function createConsent(run: Run, policy: ConsentPolicy) {
   const { named = [], allowable = [], isAgreed = run.options.yes === true, hasChanged = false } = policy;
-  const allowed = allowedEffects(run, allowable);
+  const allowed = allowedEffects(run, allowable, policy.reviewed);
   const isGuarded = ({ kind }: EffectTotal): boolean => guarded.some((one) => one === kind);
   const isUnapproved = (one: EffectTotal): boolean =>
     isGuarded(one) && ![...allowed, ...named].some((kind) => kind === one.kind);
@@ -118,11 +132,12 @@ const textOf = (effects: readonly EffectTotal[]): string => effectTexts({ effect
 /** @param isLater true if an earlier plan in the same run was confirmed and ran */
 const notAllowed = (
   effects: readonly EffectTotal[],
-  { allowable = [] }: ConsentPolicy,
+  { allowable = [], reviewed }: ConsentPolicy,
   isLater: boolean,
 ): FleetError => {
   const foreign = effects.filter(({ kind }) => !allowable.some((one) => one === kind));
-  const kinds = [...new Set(effects.map(({ kind }) => kind))].join(',');
+  const of = reviewed === undefined ? '' : `=${reviewed}`;
+  const kinds = [...new Set(effects.map(({ kind }) => `${kind}${of}`))].join(',');
   const done = isLater ? 'Earlier changes from this run remain.' : 'Nothing was changed.';
   return failure('plan/not-allowed', {
     detail: `The plan ${textOf(effects)}. ${done}`,

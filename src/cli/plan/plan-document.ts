@@ -1,24 +1,25 @@
 import { resolve } from 'node:path';
 import { failure } from '../../diagnostics/diagnose.ts';
-import { jsonText } from '../../diagnostics/escape.ts';
+import { escapeText, jsonText } from '../../diagnostics/escape.ts';
 import type { NodeForecast } from '../../engine/plan/forecast.ts';
 import type { HashWork } from '../../engine/plan/hash-works.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { planJson } from '../../engine/plan/plan-json.ts';
 import type { StepScript } from '../../engine/scripts/step-scripts.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import { canonicalJson, type Json, jsonObject, parsedJson } from '../../model/digest.ts';
+import { canonicalJson, digestOf, type Json, jsonObject, parsedJson } from '../../model/digest.ts';
 import { namedSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import type { NodeBudget } from '../../rack/placement/placement-blockers.ts';
+import { counted } from '../../report/page.ts';
 import { type PlanTextInput, planText } from '../../report/plan/plan-text.ts';
 import { transfersJson } from '../../report/plan/transfer-lines.ts';
 import { launchesJson } from '../../report/status/status-json.ts';
 import { refuseOpenToOthers } from '../cluster/open-cluster.ts';
 import { readFile, shownPath } from '../files/read-file.ts';
 import { pageFor, showEvent } from '../terminal/console.ts';
-import { type Run, usageError } from '../verb.ts';
+import { type Run, textOption, usageError } from '../verb.ts';
 
 interface SavedPlan {
   /** The file's displayed path. */
@@ -199,3 +200,142 @@ export function showPlan(run: Run, plan: Plan, parts: ShownPlanParts): void {
   showEvent(run, { kind: 'plan', plan });
   if (!run.options.json) run.console.out(planText({ plan, ...parts }, pageFor(run.console)));
 }
+
+/** 128 bits: too many to construct two plans with equal digits, and few enough for a label on GitHub. */
+const digestDigits = 32;
+
+const shortened = (value: Json): string => digestOf(value).slice(0, digestDigits);
+
+/** The digest of everything that a plan does and leaves, but not of the state in which it was made. */
+export const planDigest = (document: string): string => documentDigest(parsed(document) ?? {});
+
+const documentDigest = (document: JsonMap): string => {
+  const { whole, lines } = reviewable(document);
+  return shortened({ ...whole, lines: lines.map(({ shown, content }) => [shown, content]) });
+};
+
+/** The digest of the differences, but not of the observed values, some of which change at every observation. */
+export const driftDigest = (
+  { changes, waiting, blockers, unreached = {} }: Plan,
+  additions: readonly string[],
+): string =>
+  shortened({
+    changes: changes.map(({ node, resource, to }) => [node, resource, to]),
+    waiting: waiting.map(({ node, resource }) => [node, resource]),
+    blockers: blockers.map(({ code, node }) => [code, node]),
+    unreached: Object.keys(unreached),
+    additions,
+  });
+
+/** One line of a plan: its name, and what two plans must agree on. */
+interface PlanLine {
+  readonly shown: string;
+  readonly content: string;
+}
+
+interface Reviewable {
+  /** What must be equal as a whole. */
+  readonly whole: Readonly<Record<string, Json>>;
+  readonly lines: readonly PlanLine[];
+}
+
+const listOf = (value: Json | undefined): readonly JsonMap[] => (Array.isArray(value) ? value.map(mapOf) : []);
+const textsOf = (value: Json | undefined) => listOf(value) as readonly Readonly<Record<string, string>>[];
+
+/**
+ * A step without the names of other steps, because these are fewer if a part of the plan is already done. A gate only
+ * observes, and waits for fewer values then. A file to send has a digest, and its folder can differ.
+ */
+function stepLine(step: JsonMap): PlanLine {
+  const { act, effect = null, class: own = null } = step;
+  const { id } = step as Readonly<Record<string, string>>;
+  const { kind = null, source: _, ...said } = mapOf(act);
+  const content = canonicalJson({ act: kind === 'gate' ? { kind } : { kind, ...said }, effect, class: own });
+  return { shown: `step ${id}`, content };
+}
+
+function reviewable(document: JsonMap): Reviewable {
+  const { configHash = null, cluster = null, targets = null, later = null, simulated = null } = document;
+  const additions = mapOf(document['lock'])['additions'];
+  const line = (shown: string): PlanLine => ({ shown, content: '' });
+  return {
+    whole: { configHash, cluster, targets, later, simulated },
+    lines: [
+      ...changeTexts(document).map((text) => line(`change of ${text}`)),
+      ...listOf(document['steps']).map(stepLine),
+      ...listOf(document['rescues']).flatMap(({ steps }) =>
+        listOf(steps).map((step) => ({ ...stepLine(step), shown: `clean-up ${stepLine(step).shown}` })),
+      ),
+      ...textsOf(document['blockers']).map(({ node, action }) => line(`blocker on ${node}: ${action}`)),
+      ...textsOf(document['waiting']).map(({ node, resource }) => line(`${resource} on ${node} waits`)),
+      ...(Array.isArray(additions) ? (additions as readonly string[]) : []).map((text) =>
+        line(`new in the lock: ${text}`),
+      ),
+      ...Object.keys(mapOf(document['unreached'])).map((node) => line(`${node} is not reached`)),
+    ],
+  };
+}
+
+/** A plan that people have reviewed. It is only compared: nothing in it is run, and nothing in it is consent. */
+interface ReviewedPlan extends Pick<SavedPlan, 'shown' | 'document'> {
+  readonly digest: string;
+}
+
+/** The plan in `--reviewed FILE`. @throws FleetError `cli/usage`, `cli/cannot-read`, `plan/unreadable` */
+export function readReviewed(run: Run): ReviewedPlan | undefined {
+  const file = textOption(run, 'reviewed');
+  if (file === undefined) return undefined;
+  if (run.own['waitForHands'] === true) {
+    throw usageError(
+      '--reviewed cannot be combined with --wait-for-hands.',
+      'Leave out --wait-for-hands: the plans after a manual step were not reviewed.',
+    );
+  }
+  const { shown, document } = readSaved(run, file);
+  return { shown, document, digest: documentDigest(document) };
+}
+
+const mostNamed = 10;
+
+const wholeTexts: Readonly<Record<string, string>> = {
+  configHash: 'the cluster file or its lock differs from the reviewed one',
+  cluster: 'the plan is for a different cluster',
+  targets: 'the plan covers different nodes',
+  later: 'the plan that follows differs',
+  simulated: 'only one of the plans is for simulated Macs',
+};
+
+/**
+ * Compares the current plan with a reviewed one. It may lack lines, because a part was done since.
+ * @returns a sentence that names what the current plan lacks; undefined if it lacks nothing
+ * @throws FleetError `plan/not-reviewed` if anything else differs
+ */
+export function requireReviewed({ shown, document, digest }: ReviewedPlan, current: string): string | undefined {
+  const [before, after] = [reviewable(document), reviewable(parsed(current) ?? {})];
+  const seen = new Map(before.lines.map((one) => [one.shown, one.content]));
+  const differences = [
+    ...Object.entries(wholeTexts).flatMap(([key, text]) =>
+      canonicalJson(before.whole[key] ?? null) === canonicalJson(after.whole[key] ?? null) ? [] : [text],
+    ),
+    ...after.lines.flatMap(({ shown: name, content }) => {
+      const reviewed = seen.get(name);
+      if (reviewed === content) return [];
+      return [`${reviewed === undefined ? 'new' : 'different'}: ${name}`];
+    }),
+  ];
+  if (differences.length > 0) {
+    throw failure('plan/not-reviewed', {
+      subject: namedSubject(shown),
+      detail: [`The plan differs from the reviewed plan ${digest}:`, ...named(differences)].join('\n'),
+      hint: prose`Have this plan reviewed in a new pull request, or apply it at a terminal: ${meshwright('apply')}`,
+    });
+  }
+  const now = new Set(after.lines.map((one) => one.shown));
+  const missing = before.lines.flatMap((one) => (now.has(one.shown) ? [] : [`  ${one.shown}`]));
+  if (missing.length === 0) return undefined;
+  const title = `No longer needed (${counted(missing.length, 'line')} of the reviewed plan ${digest}):`;
+  return `${[title, ...named(missing)].map(escapeText).join('\n')}\n`;
+}
+
+const named = (texts: readonly string[]): readonly string[] =>
+  texts.length <= mostNamed ? texts : [...texts.slice(0, mostNamed), `${texts.length - mostNamed} more`];

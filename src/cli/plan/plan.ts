@@ -13,6 +13,7 @@ import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import { unreachedField } from '../../report/nodes-text.ts';
 import { pendingJson } from '../../report/plan/pending.ts';
+import { planMarkdown } from '../../report/plan/plan-markdown.ts';
 import { driftText, planText } from '../../report/plan/plan-text.ts';
 import { isFullVerify, planToHash } from '../apply/hash-first.ts';
 import { codeForChecked, codeForPending } from '../apply/run-outcome.ts';
@@ -25,8 +26,8 @@ import { observeAndSettle } from '../look/observe-and-plan.ts';
 import { shownOnly } from '../look/observe-fleet.ts';
 import { movedRevisions } from '../sources/hub-source.ts';
 import { diagnosticsJson, pageFor, paragraphText, showDiagnostics, showJsonText } from '../terminal/console.ts';
-import { mendingText, type Run, sameWords, textOption, type VerbBody } from '../verb.ts';
-import { narrowed, planDocument, type ShownPlanParts, showPlan } from './plan-document.ts';
+import { mendingText, type Run, sameWords, textOption, usageError, type VerbBody } from '../verb.ts';
+import { driftDigest, narrowed, planDigest, planDocument, type ShownPlanParts, showPlan } from './plan-document.ts';
 
 export async function observeForPlan(run: Run) {
   const settled = await settleCluster(run);
@@ -37,10 +38,29 @@ export async function observeForPlan(run: Run) {
   return { ...cluster, planned, targets, judged: { goal: input.goal.kind, ...planned, fleet: cluster.fleet, targets } };
 }
 
+/** True with `--format markdown`. @throws FleetError `cli/usage` */
+function isMarkdown(run: Run): boolean {
+  const format = textOption(run, 'format');
+  if (format === undefined || format === 'text') return false;
+  if (format !== 'markdown') {
+    throw usageError(
+      `${JSON.stringify(format)} is not a valid format.`,
+      'Formats: text, markdown. For a program, use --json.',
+    );
+  }
+  const other = run.options.json ? '--json' : run.own['scripts'] === true ? '--scripts' : undefined;
+  if (other === undefined) return true;
+  throw usageError(`--format markdown cannot be combined with ${other}.`, `Leave out ${other}.`);
+}
+
 export const drift: VerbBody = async (run) => {
+  const asMarkdown = isMarkdown(run);
   const { judged, additions, lockPlace, planned } = await observeForPlan(run);
   const { plan: pending } = planned;
   const next = prose`Show the plan: ${meshwright('plan', ...sameWords(run, run.words))}`;
+  const lock = { shown: lockPlace.shown, additions };
+  const digest = driftDigest(pending, additions);
+  const { isSimulated } = run.console;
   return {
     exit: codeForPending(judged, additions),
     document: {
@@ -51,13 +71,16 @@ export const drift: VerbBody = async (run) => {
       lockAdditions: additions,
       diagnostics: diagnosticsJson(run.console, pending.diagnostics),
     },
-    text: driftText({ plan: pending, lock: { shown: lockPlace.shown, additions }, next }, pageFor(run.console)),
+    text: asMarkdown
+      ? planMarkdown({ kind: 'drift', plan: pending, lock, digest, isSimulated })
+      : driftText({ plan: pending, lock, next }, pageFor(run.console)),
     events: [{ kind: 'plan', plan: pending }],
   };
 };
 
 export const plan: VerbBody = async (run) => {
   const isFull = isFullVerify(run);
+  const asMarkdown = isMarkdown(run);
   const { planned, targets, judged, fleet, additions, lockPlace, opened } = await observeForPlan(run);
   const moved = await movedRevisions(run, opened, fleet.models);
   const { isSimulated } = run.console;
@@ -68,13 +91,14 @@ export const plan: VerbBody = async (run) => {
   const surroundings = { isSimulated, additions, ...chosen, ...given({ budgets, transfers, hashes }) };
   const out = textOption(run, 'out');
   const saved = out === undefined ? undefined : resolve(run.folder, out);
-  if (saved !== undefined) replaceFile(saved, planDocument(planned.plan, surroundings), 0o600);
+  const document = planDocument(planned.plan, surroundings);
+  if (saved !== undefined) replaceFile(saved, document, 0o600);
   const steps = [...(first?.steps ?? []), ...planned.plan.steps];
   const scripts = run.own['scripts'] === true ? scriptsOf({ steps }, fleet) : undefined;
+  // A saved plan has no notices of a server, because they would make it stale.
+  const withMoved = { ...planned.plan, diagnostics: [...planned.plan.diagnostics, ...moved] };
   if (run.options.json) {
-    // A saved plan has no notices of a server, because they would make it stale.
-    const shown = { ...planned.plan, diagnostics: [...planned.plan.diagnostics, ...moved] };
-    showJsonText(run.console, planDocument(shown, { ...surroundings, ...(scripts && { scripts }) }));
+    showJsonText(run.console, planDocument(withMoved, { ...surroundings, ...(scripts && { scripts }) }));
   }
   const lock = { shown: lockPlace.shown, additions, ...(chosen.targets && { isCounted: true as const }) };
   const parts = {
@@ -85,7 +109,11 @@ export const plan: VerbBody = async (run) => {
     next: nextLines(run, planned.plan, saved),
     saved: saved === undefined ? undefined : savedText(run, saved),
   };
-  if (scripts !== undefined) showScripts(run, planned.plan, parts, scripts);
+  if (asMarkdown) {
+    const digest = planDigest(document);
+    run.log?.write({ kind: 'plan', plan: planned.plan });
+    run.console.out(planMarkdown({ kind: 'plan', ...parts, plan: withMoved, digest, isSimulated }));
+  } else if (scripts !== undefined) showScripts(run, planned.plan, parts, scripts);
   else {
     showPlan(run, planned.plan, parts);
     if (!run.options.json) showDiagnostics(run.console, moved);

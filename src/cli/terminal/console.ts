@@ -1,5 +1,7 @@
+import { relative, resolve } from 'node:path';
 import { stderr, stdout } from 'node:process';
 import type { Writable } from 'node:stream';
+import { annotationsText } from '../../diagnostics/annotations.ts';
 import { firmSpace } from '../../diagnostics/cells.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { asJsonEscapes, escapeText, jsonText } from '../../diagnostics/escape.ts';
@@ -21,6 +23,25 @@ export function showDiagnostics(
   sources: Readonly<Record<string, string>> = {},
 ): void {
   if (diagnostics.length > 0) console.err(diagnosticsText(console, diagnostics, sources, console.hasErrColor));
+  annotate(console, diagnostics);
+}
+
+/** In GitHub's runner, marks the places of diagnostics in a pull request. Always on stderr, because of `--json`. */
+export function annotate(console: Console, diagnostics: readonly Diagnostic[]): void {
+  const text = console.repositoryPath && annotationsText(diagnostics, console.repositoryPath, console);
+  if (text) console.err(text);
+}
+
+/** The path of a shown file in the repository that GitHub's runner has checked out; otherwise undefined. */
+export function repositoryPathIn(
+  env: Readonly<Record<string, string | undefined>>,
+  folder = '.',
+): Console['repositoryPath'] {
+  if (env['GITHUB_ACTIONS'] !== 'true') return undefined;
+  return (file) => {
+    const path = relative(env['GITHUB_WORKSPACE'] ?? folder, resolve(folder, file));
+    return path.startsWith('..') ? file : path;
+  };
 }
 
 /** A paragraph for people; wraps everything except commands. */
@@ -167,6 +188,8 @@ export interface Console extends Reader {
   readonly hasUnicode: boolean;
   /** True with `--events`: every document and event is one line. */
   readonly hasEvents?: boolean;
+  /** In GitHub's runner: the path in the repository of a file that a diagnostic names. */
+  readonly repositoryPath?: ((file: string) => string) | undefined;
   /** Set while lines are redrawn in place; shows the text of `err` below these lines. */
   drawing?: ((text: string) => void) | undefined;
 }
@@ -217,10 +240,15 @@ export interface Streams {
 
 export function processConsole(
   env: NodeJS.ProcessEnv,
-  about: { readonly noColor: boolean; readonly isSimulated: boolean; readonly hasEvents: boolean },
+  about: {
+    readonly noColor: boolean;
+    readonly isSimulated: boolean;
+    readonly hasEvents: boolean;
+    readonly folder?: string | undefined;
+  },
   { stdin, stdout, stderr }: Streams,
 ): Console {
-  const { noColor, isSimulated, hasEvents } = about;
+  const { noColor, isSimulated, hasEvents, folder } = about;
   const closed = new AbortController();
   stdout.on('error', (error) => {
     endOfOutput(error);
@@ -235,6 +263,7 @@ export function processConsole(
     ...traits,
     isSimulated,
     hasEvents,
+    repositoryPath: repositoryPathIn(env, folder),
     out: (text) => void stdout.write(shown(text)),
     err: (text) => {
       // Text between two drawings would shift the lines that the next drawing clears.

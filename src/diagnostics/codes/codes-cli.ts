@@ -87,6 +87,13 @@ export const cliCodes = {
     cause: 'The cluster file, its lock or a node has changed since the plan was saved.',
     hint: prose`Make a new plan and review it: ${meshwright('plan', '--out', blank('FILE'))}`,
   },
+  'plan/not-reviewed': {
+    exit: 5,
+    summary: 'The plan has something that was not reviewed; nothing was changed.',
+    cause:
+      'The cluster file, its lock or a node has changed since the review. A plan that only lacks reviewed steps runs.',
+    hint: prose`Have a new plan reviewed: ${meshwright('plan', '--format', 'markdown', '--out', blank('FILE'))}`,
+  },
   'plan/unreadable': {
     exit: 65,
     summary: 'This file is not a saved plan.',

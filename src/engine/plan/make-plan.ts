@@ -1,6 +1,6 @@
 import { hasTrait } from '../../diagnostics/diagnostic.ts';
 import { plainText, reasonWords } from '../../diagnostics/prose-text.ts';
-import type { DesiredFleet } from '../../model/desired.ts';
+import type { DesiredFleet, RuntimeSource } from '../../model/desired.ts';
 import { type Digest, digestOf, type Json } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { compareText } from '../../model/lists.ts';
@@ -48,12 +48,27 @@ export interface PlanRequest {
   readonly targets: readonly NodeName[];
 }
 
-/** The digest covers only what the file declares, not node identities, model shapes, version names or this computer. */
+/** A source with a digest is the same in every folder. */
+const withoutFolders = <Source extends RuntimeSource>({ archive, extras, ...source }: Source) => ({
+  ...source,
+  ...(source.sha256 === undefined || source.release !== undefined ? { archive } : {}),
+  extras: extras.map(({ source: from, ...extra }) => (extra.sha256 === undefined ? { ...extra, from } : extra)),
+});
+
+/**
+ * The digest covers only what the file declares, not node identities, model shapes, version names or this computer with
+ * its folders.
+ */
 function configHash(desired: DesiredFleet): Digest {
   const nodes = desired.nodes.map(({ identity: _seen, ...node }) => node);
-  const models = desired.models.map(({ shape: _, shapeUnknown: __, ...model }) => model);
+  const models = desired.models.map(({ shape: _, shapeUnknown: __, source, ...model }) => ({
+    ...model,
+    source: source.kind === 'controller' && model.digest !== undefined ? { kind: source.kind } : source,
+  }));
+  const runtimes = desired.runtimes.map(withoutFolders);
+  const gateway = desired.gateway && withoutFolders(desired.gateway);
   const { mayPassBudget: _typed, unlocks: _able, nativeProgram: _compiled, versions: _names, ...file } = desired;
-  const value: Json = JSON.parse(JSON.stringify({ ...file, nodes, models }));
+  const value: Json = JSON.parse(JSON.stringify({ ...file, nodes, models, runtimes, gateway }));
   return digestOf(value);
 }
 

@@ -107,7 +107,7 @@ export const hasMachineSteps = ({ steps }: Pick<Plan, 'steps'>): boolean =>
   steps.some(({ act }) => act.kind !== 'hands');
 
 /** True if the plan uses the launch budget, or waits because the budget is spent. */
-const isStarting = ({ steps, blockers }: Plan): boolean =>
+export const isStarting = ({ steps, blockers }: Plan): boolean =>
   steps.some(({ act }) => act.kind === 'script' && act.name === 'kick-rank') ||
   blockers.some(({ code }) => hasTrait(entryOf(code), 'spent-device'));
 
@@ -300,7 +300,7 @@ function changeLines({ changes, steps }: Pick<Plan, 'changes' | 'steps'>, page: 
 }
 
 /** The sign for each kind of change, in the order of the counts. */
-const signs: Readonly<Record<ChangeKind, readonly [sign: string, tone: Tone]>> = {
+export const signs: Readonly<Record<ChangeKind, readonly [sign: string, tone: Tone]>> = {
   add: ['+', 'good'],
   change: ['~', 'warn'],
   remove: ['-', 'bad'],

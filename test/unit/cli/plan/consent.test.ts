@@ -6,6 +6,7 @@ import { nodeName } from '../../../../src/model/node.ts';
 import { emptyPlan } from '../../../rack/plans.ts';
 import { asText } from '../../as-text.ts';
 import { onOnePage, sayValue } from '../../one-page.ts';
+import { problemsOf } from '../../problems-of.ts';
 import { fakeRun } from '../console-of.ts';
 
 const effect = (kind: EffectTotal['kind']): EffectTotal => ({ kind, nodes: [], placements: ['kimi'], seconds: 95 });
@@ -54,6 +55,17 @@ describe('consent without a terminal', () => {
     const both = emptyPlan({ effects: [effect('interrupt'), effect('delete')] });
     expect(await answer(agreed, [both], 'interrupt')).toEqual(['plan/not-allowed']);
     expect(await answer(agreed, [both], 'interrupt,delete')).toEqual([true]);
+  });
+
+  it('is given by --allow with a digest only if exactly that plan was reviewed', async () => {
+    const reviewed = { ...agreed, reviewed: 'abc' };
+    expect(await answer(reviewed, [interrupting], 'interrupt=abc')).toEqual([true]);
+    expect(await answer(reviewed, [interrupting], 'interrupt=other,interrupt=abc')).toEqual([true]);
+    for (const allow of ['interrupt=', 'interrupt=ab', 'interrupt=abcd', 'delete=abc']) {
+      expect(await answer(reviewed, [interrupting], allow)).toEqual(['plan/not-allowed']);
+    }
+    const { run } = fakeRun({ own: { allow: 'interrupt=abc' } });
+    expect(problemsOf(() => createConsent(run, agreed))).toMatchObject([{ code: 'cli/usage' }]);
   });
 
   it('covers the effects that the command itself names', async () => {
