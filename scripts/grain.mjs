@@ -14,11 +14,11 @@ const { contract, parts } = createRequire(import.meta.url)('./layers.cjs');
  * figure; raise it only for a new feature.
  */
 const bars = {
-  lines: { bar: 88_450 },
-  files: { bar: 865 },
+  lines: { bar: 90_500 },
+  files: { bar: 876 },
   folder: { bar: 25 },
   file: { bar: 500 },
-  exports: { bar: 690 },
+  exports: { bar: 717 },
   crossings: { bar: 10 },
 };
 

@@ -252,7 +252,8 @@ export interface ScriptArgs {
   /**
    * Runs `launchctl kickstart`; fails if the record has a different generation. The node counts every start over RDMA,
    * whatever its result. The start's mark shows observations for `startMs` that it is in progress. `lastTalked` adds
-   * the previous transport if it differed from the file.
+   * the previous transport if it differed from the file. `isReload` counts a start of a running rank whose runtime loads
+   * the model again, without starting a process.
    */
   readonly 'kick-rank': {
     readonly placement: string;
@@ -264,6 +265,7 @@ export interface ScriptArgs {
     readonly lastTalked?: 'tcp';
     /** Number of starts to count, over RDMA; default: 1. */
     readonly takes?: number;
+    readonly isReload?: true;
   };
   /**
    * Stores a key with which macOS starts once without FileVault's password, which the run adds. `unlocksLater`: if

@@ -18,6 +18,7 @@ export function cureText({ rung, names }: { readonly rung: string; readonly name
     wait: `Wait for ${everyNodeText(names)}`,
     gateway: `Open the gateway of ${listText(names)}`,
     continue: `Resume the suspended ranks of ${listText(names)}`,
+    instance: `Create the instance of ${listText(names)} again`,
     network: `Put addresses, bridges and the keeper right on ${everyNodeText(names)}`,
     measure: 'Measure the cables, to find the Mac that hangs',
     start: `Start ${listText(names)}`,

@@ -24,17 +24,18 @@ describe.each(sampleOf(exampleDrivers, { few: 1, oneIn: 2 }))('a suspended %s ra
     expect(await followDoctor(place)).toEqual({ end: 'serving', typed: ['restart chat'] });
   });
 
-  // exo removes a Mac that was silent for 30 s, with its instance.
-  const cured = driver === 'exo' ? ['continue', 'restart'] : ['continue'];
+  // exo removes a Mac that was silent for 30 s, with its instance; a quick recover comes before that.
+  const cured = driver === 'exo' ? [['continue'], ['continue', 'instance']] : [['continue']];
 
-  it(`serves again after recover: ${cured.join(', ')}`, async () => {
+  it(`serves again after recover, without a restart: ${cured.at(-1)?.join(', ')}`, async () => {
     await run('sim', 'fault', 'rank-stopped', 'studio-4');
     const log = ['--log', `${place.folder}/log.ndjson`, '--log-level', 'debug'];
     const { cures, placements } = json(await run('recover', '--sim', '--yes', '--json', ...log)) as {
       readonly cures: readonly { readonly rung: string; readonly done: boolean }[];
       readonly placements: unknown;
     };
-    expect(cures).toMatchObject(cured.map((rung) => ({ rung, done: true })));
+    expect(cured).toContainEqual(cures.map(({ rung }) => rung));
+    expect(cures.every(({ done }) => done)).toBe(true);
     expect(placements).toEqual({ chat: { state: 'serving' } });
     // A hung mesh takes the whole deadline of a token, so it is asked only once, by a second command to its leader.
     const events = readFileSync(`${place.folder}/log.ndjson`, 'utf8')

@@ -14,6 +14,7 @@ import type { RecoverDocument } from '../../model/documents.generated.ts';
 import { given } from '../../model/given.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
+import { fitLines } from '../../report/page.ts';
 import { cureText, type DoneCure, doneText, questionText, servingText, wrongLines } from '../../report/recover-text.ts';
 import { placementsNamed } from '../cluster/targets.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
@@ -39,7 +40,9 @@ export const recover: VerbBody = async (run) => {
   if (begun.next.kind === 'person') return ended(run, names, begun, exitCode.handsNeeded);
   const { cure } = begun.next;
   if (run.own['check'] === true) return ended(run, names, begun, exitCode.changesPending, `Next: ${cureText(cure)}.`);
-  if (!(await askYes(run, questionText(cure, { ...first, members: membersOf(first, names), incidents }))))
+  const question = questionText(cure, { ...first, members: membersOf(first, names), incidents });
+  // Room for the answer on the last line.
+  if (!(await askYes(run, fitLines(question, pageFor(run.console).columns - ' [y/N] y'.length).join('\n'))))
     return ended(run, names, begun, exitCode.nothingChanged, 'Nothing was changed.');
   const startedAtMs = performance.now();
   const climbed = await booked(run, first.desired, (journal) => climb(run, names, begun, { mayReboot, journal }));

@@ -103,6 +103,7 @@ function bodyOf({ rung, names }: Cure, { seen, names: all, measure }: CureContex
       };
     // A placement that serves behind a closed gateway is not started again; its gateway is opened.
     case 'gateway':
+    case 'instance':
     case 'start':
       return (run) => actOnPlacements(run, 'start', [], clusterOf(run, seen));
     case 'stop':

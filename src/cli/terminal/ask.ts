@@ -1,8 +1,6 @@
 import { createInterface } from 'node:readline';
 import { failure } from '../../diagnostics/diagnose.ts';
-import { fitLines } from '../../report/page.ts';
 import type { Run } from '../verb.ts';
-import { pageFor } from './console.ts';
 import { endedOnAbort } from './signals.ts';
 
 /**
@@ -26,8 +24,7 @@ export function askPerson(run: Run, question: string): Promise<boolean> {
     lines.once('close', () => resolve(false));
     // readline intercepts Ctrl-C, so the signal is sent to this process.
     lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
-    const shown = fitLines(`${question} [y/N]`, pageFor(run.console).columns - 1).join('\n');
-    lines.question(`${shown} `, (typed) => resolve(/^y(es)?$/i.test(typed.trim())));
+    lines.question(`${question} [y/N] `, (typed) => resolve(/^y(es)?$/i.test(typed.trim())));
   });
   return endedOnAbort(
     run.signal,

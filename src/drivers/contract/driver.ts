@@ -275,6 +275,11 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   exposed?(placement: DesiredPlacement): readonly PlacementFinding[];
   /** The dialogue with the endpoint after all ranks have joined and before the first token. */
   dialogue?(placement: DesiredPlacement, runtime: R, model: DesiredModel, fleet: CabledFleet): StartDialogue;
+  /**
+   * The status of a request for a token while all ranks run but the runtime has dropped its instance of the placement.
+   * Then the dialogue creates the instance again. Absent: the runtime never drops it.
+   */
+  readonly droppedStatus?: number;
   /** The dialogue with the leader before its ranks stop (graceful shutdown); absent: ranks only get a signal. */
   readonly gracefulShutdown?: StopDialogue['name'];
   /** Whether a second parallel request can crash the mesh; absent: the runtime queues it. */

@@ -397,6 +397,8 @@ export const exo: RuntimeDriver<ExoRuntime> = {
     deadError: 'No instance found for model',
   }),
   dialogue: (placement, _runtime, model, fleet) => dialogue(placement, model, fleet),
+  // The master deletes the instance of a node that was silent for 30 s. @see exo: master/main.py, api/main.py
+  droppedStatus: 404,
   gracefulShutdown: 'exo-graceful-shutdown',
   // It is not confirmed that two starts of a split model are bit-identical.
   goldenCheck: () => 'printable',

@@ -16,6 +16,7 @@ export const rungs = [
   'wait',
   'continue',
   'gateway',
+  'instance',
   'network',
   'measure',
   'start',
@@ -97,7 +98,7 @@ export function nextCure(seen: SeenTroubles, names: readonly string[], tried: re
 
 /** The placements that a cure starts: with a reboot, also others on these Macs. */
 function startsOf({ rung, names }: Cure, { placements }: SeenTroubles): readonly string[] {
-  if (rung === 'start' || rung === 'restart') return names;
+  if (rung === 'instance' || rung === 'start' || rung === 'restart') return names;
   if (rung !== 'reboot') return [];
   return placements.filter(({ nodes }) => nodes.some((node) => names.includes(node))).map(({ name }) => name);
 }
@@ -131,8 +132,12 @@ function curesFor(
   const known = silent.filter(({ state }) => state !== 'unknown');
   const members = [...new Set(known.flatMap(({ nodes }) => nodes))];
   const suspended = known.filter((one) => one.suspended !== undefined).map(({ name }) => name);
+  const dropped = known.filter(({ instance }) => instance === 'missing').map(({ name }) => name);
   const own = about.filter((one) => concerns(one, known));
-  return [...own.flatMap((one) => curesIn(one, { members, suspended })), ...own.flatMap((one) => stopsFor(one, known))];
+  return [
+    ...own.flatMap((one) => curesIn(one, { members, suspended, dropped })),
+    ...own.flatMap((one) => stopsFor(one, known)),
+  ];
 }
 
 /** True if clients of a placement may still get their answers: a long prompt looks like a hang. */
@@ -195,7 +200,16 @@ const concerns = ({ finding, hanging, restarts = [] }: Trouble, silent: readonly
 /** The commands of a finding that `recover` may run, in its order. */
 function curesIn(
   { finding, refused = [] }: Trouble,
-  { members, suspended }: { readonly members: readonly NodeName[]; readonly suspended: readonly string[] },
+  {
+    members,
+    suspended,
+    dropped,
+  }: {
+    readonly members: readonly NodeName[];
+    readonly suspended: readonly string[];
+    /** Placements that only lack their instance. */
+    readonly dropped: readonly string[];
+  },
 ): readonly Cure[] {
   const vain = refused.map(commandKey);
   const resumed = suspended.filter((name) => isPlacement(finding.subject, name));
@@ -204,6 +218,8 @@ function curesIn(
     .filter((one) => !vain.includes(commandKey(one)))
     .flatMap(({ verb, words }): readonly Cure[] => {
       const names = words.filter((word) => typeof word === 'string').filter((word) => !word.startsWith('-'));
+      const isInstance = verb === 'start' && names.every((name) => dropped.includes(name));
+      if (isInstance) return [{ rung: 'instance', names, finding }];
       if (verb === 'start' || verb === 'restart' || verb === 'reboot') return [{ rung: verb, names, finding }];
       if (verb === 'cables') return [{ rung: 'measure', names: members, finding }];
       if (verb !== 'apply') return [];

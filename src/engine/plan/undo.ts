@@ -12,7 +12,7 @@ import type { Plan } from './plan.ts';
 
 type PlanParts = Pick<Plan, 'changes' | 'effects'>;
 
-/** How to undo a plan, or what cannot be undone, in one sentence; undefined if only people act, or nobody. */
+/** How to undo a plan, or what cannot be undone, in one sentence; undefined unless meshwright acts. */
 export const undoText = (goal: Goal, plan: PlanParts & Pick<Plan, 'steps'>, view: View): Prose | undefined =>
   plan.steps.some(({ act }) => act.kind !== 'hands') ? textFor(goal, plan, view) : undefined;
 

@@ -5,7 +5,7 @@ import type { StartWave } from '../../drivers/contract/driver.ts';
 import { type Digest, digestOf } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { known, mapKnown, seenValue } from '../../model/known.ts';
-import { compareText, groupBy } from '../../model/lists.ts';
+import { alike, compareText, groupBy } from '../../model/lists.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { AccountCheck } from '../../model/node-script.ts';
 import type { Change, Step } from '../../model/step.ts';
@@ -34,6 +34,7 @@ import {
 } from './mesh/rank-states.ts';
 import { isLate, readMesh } from './mesh/read-mesh.ts';
 import {
+  createInstance,
   type MeshProof,
   prepareRanks,
   putService,
@@ -168,11 +169,19 @@ const changeId = ({ leader, placement: { name } }: PlacementCase): string =>
   propertyKey({ node: leader, ...placementAddress(name) });
 
 function stepsOf(one: PlacementCase, view: View): PlacementSteps {
-  const { placement, mesh, runtime, driver } = one;
+  const { placement, mesh, runtime, model, driver } = one;
   const change = meshChange(one);
   if (placement.state === 'stopped') return { ending: stopSteps(one, view) };
   if (change === 'keep') return { ending: tidySteps(one) };
   if (runtime === undefined || driver === undefined || one.configuration.kind === 'incomplete') return { ending: [] };
+  const dialogue = model && driver.dialogue?.(placement, runtime, model, view.desired.thunderbolt);
+  if (change === 'create-instance' && dialogue !== undefined && one.orphanedRanks.length === 0) {
+    const { digest, ranks } = one.configuration;
+    // Without a group: if it fails, no rank is stopped, and a restart can still follow.
+    const start = { ...startOf(one, workOf(one), digest, view), dialogue, ranks, watched: ranks };
+    const steps = createInstance(start);
+    return { ending: [], starting: () => [...steps, ...openingSteps(one, steps.slice(-1))] };
+  }
   const mayComplete = change === 'complete' && driver.canRestartOne(runtime);
   const dead = mayComplete ? ranksToRestart(mesh, one.configuration) : [];
   const work: MeshWork = { ...workOf(one), group: placement.name };
@@ -336,7 +345,8 @@ function stopSurvivors(one: PlacementCase, ranks: readonly SeenOnNode[], view: V
   const terms = { isAnswering: mayAnswer, seconds: 0, needs: closing, restarting };
   const stops = stopRanks(workOn, ranks, terms);
   const staying = stops.filter(({ node }) => !restarting.includes(node));
-  const gates = staying.map((stop) => stoppedGate(workOn(stop.node), stop.node, [stop]));
+  // A leader may have a graceful shutdown before its stop.
+  const gates = alike(staying, ({ node }) => node).map(([{ node }, own]) => stoppedGate(workOn(node), node, own));
   return [...closing, ...stops, ...gates];
 }
 

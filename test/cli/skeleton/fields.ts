@@ -14,6 +14,7 @@ export const sentences: ReadonlySet<string> = new Set([
   'from',
   'hanging',
   'hint',
+  'undo',
   'place',
   'reason',
   'says',

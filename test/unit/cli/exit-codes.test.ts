@@ -65,7 +65,7 @@ describe('the exit code', () => {
         ),
         'cli/needs-yes',
         ...['account', 'held', 'hold-unseen', 'reboot-first', 'reboot-unseen'].map((one) => `launch/${one}`),
-        ...['plan/not-allowed', 'plan/stale', 'trust/declined', 'trust/needed'],
+        ...['plan/not-allowed', 'plan/not-reviewed', 'plan/stale', 'trust/declined', 'trust/needed'],
       ],
       64: [
         ...['cli/no-cluster-file', 'cli/usage', 'endpoint/nothing-to-close', 'enroll/no-such-node'],

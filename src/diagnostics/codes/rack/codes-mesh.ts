@@ -241,6 +241,12 @@ export const meshCodes = {
       'The process state in `ps` is `T`. SIGSTOP does that (`kill -STOP`, or a debugger). The rank keeps its memory and its connections, but computes nothing, and the other ranks wait for it without a limit. SIGCONT resumes all of them (mlx issue 3910). The cables are not the cause.',
     hint: prose`Resume its processes on that Mac with \`sudo kill -CONT PID\`, or start it again: ${meshwright('restart')}`,
   },
+  'mesh/instance-missing': {
+    summary: "All ranks of a placement run, but its runtime has dropped the placement's instance.",
+    cause:
+      'exo deletes the instance of a node that was silent for 30 s, for example because a signal had suspended exo there, and forgets it when its master changes. Its processes run on, and every request gets status 404 ("No instance found for model"). The cables are not the cause.',
+    hint: prose`Create the instance again: ${meshwright('start')}`,
+  },
   'mesh/not-stopped': {
     summary: 'A placement runs although the file sets `state: stopped`.',
     cause: 'At least one of its ranks has a running process.',

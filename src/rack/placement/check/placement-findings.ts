@@ -103,7 +103,8 @@ function findingOf(one: PlacementSurvey, view: View): readonly Diagnostic[] {
   const sure = sureFinding(one, view);
   if (sure !== undefined) return [sure];
   const detail = prose`${sentence(wordsOf(one))}${failureWords(one)}${lateWords(view, one)}`;
-  return [diagnose('mesh/not-serving', { subject, detail, ...given({ hint: hintOf(one, view) }) })];
+  const code = one.instance === 'missing' ? 'mesh/instance-missing' : 'mesh/not-serving';
+  return [diagnose(code, { subject, detail, ...given({ hint: hintOf(one, view) }) })];
 }
 
 function suspendedFinding({ name }: PlacementSurvey, suspended: readonly SuspendedRank[]): Diagnostic {

@@ -259,11 +259,12 @@ function wasSilent(view: View, survey: PlacementSurvey): boolean {
 }
 
 /**
- * True if a start or a request for a token failed. A placement that was never started, was stopped on purpose, or has a
- * suspended rank proves nothing.
+ * True if a start or a request for a token failed. A placement that was never started, was stopped on purpose, has a
+ * suspended rank, or lacks its instance proves nothing.
  */
-const hasFailed = ({ standing, wanted, state, suspended }: PlacementSurvey): boolean =>
+const hasFailed = ({ standing, wanted, state, suspended, instance }: PlacementSurvey): boolean =>
   suspended === undefined &&
+  instance === undefined &&
   standing === 'differs' &&
   wanted === 'serving' &&
   state !== 'not-placed' &&
@@ -425,6 +426,10 @@ export function hintOf(survey: PlacementSurvey, view: View): Prose | undefined {
   if (marked.length > 0) {
     const commands = [meshwright('reboot', ...marked)];
     return withCommands(`Nothing can be started on ${marked.join(', ')} before a restart`, commands);
+  }
+  if (survey.instance === 'missing') {
+    const commands = [meshwright('start', name), meshwright('restart', name)];
+    return withCommands('Create the instance again; if that does not help, restart the placement', commands);
   }
   const { rung, hasExited } = startHistory(view, survey);
   const logs = meshwright('logs', name);

@@ -103,7 +103,10 @@ interface ExpectedMesh {
   readonly versions?: Readonly<Record<string, string>>;
   readonly firstTokenMs?: number;
   /** The desired transport and the driver that reads it from logs; absent if logs are not read. */
-  readonly talk?: { readonly transport: 'rdma' | 'tcp'; readonly driver: Pick<RuntimeDriver, 'observe'> };
+  readonly talk?: {
+    readonly transport: 'rdma' | 'tcp';
+    readonly driver: Pick<RuntimeDriver, 'observe' | 'droppedStatus'>;
+  };
 }
 
 type UnseenMesh = { [S in SeenMesh]: (typeof meshTable)[S]['state'] extends 'unknown' ? S : never }[SeenMesh];
@@ -240,8 +243,21 @@ function runningVerdict(expected: ExpectedMesh, ranks: readonly RankOnNode[], tr
   if (expected.talk?.transport === 'rdma' && talked === 'tcp') {
     return { seen: 'tcp-not-rdma', evidence: 'its ranks use tcp, the file says rdma' };
   }
-  return tokenVerdict(leader.token, ranks, traffic);
+  const { token } = leader;
+  return token.kind === 'silent' && isInstanceMissing(expected, token, ranks)
+    ? { seen: 'instance-missing', evidence: `no token: ${token.reason}, because the runtime has dropped the instance` }
+    : tokenVerdict(token, ranks, traffic);
 }
+
+/** A suspended rank first has to continue. */
+const isInstanceMissing = (
+  { talk }: ExpectedMesh,
+  { status }: Extract<TokenResult, { kind: 'silent' }>,
+  ranks: readonly RankOnNode[],
+): boolean =>
+  status !== undefined &&
+  status === talk?.driver.droppedStatus &&
+  ranks.every(({ seen }) => seen.state === 'joined' && seen.suspended === undefined);
 
 const talkedOver = ({ talk }: ExpectedMesh, ranks: readonly SeenOnNode[]): 'rdma' | 'tcp' | undefined =>
   talk === undefined

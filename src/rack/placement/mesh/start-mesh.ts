@@ -217,14 +217,24 @@ export function kickRanks(start: MeshStart, waves: readonly Wave[], needs: reado
   return [...steps, ...talks, asked, ...proveMesh(start, [asked])];
 }
 
+/**
+ * Lets a runtime that has dropped its instance of the placement create it again, while its processes run on. Each rank
+ * counts it like a start, because its runner opens the RDMA devices again.
+ */
+export function createInstance(start: MeshStart & Required<Pick<MeshStart, 'dialogue'>>): readonly Step[] {
+  const counts = start.ranks.map((rank) => kickRank(start, rank, [], 'count'));
+  return [...counts, ...kickRanks(start, [], counts)];
+}
+
 const kickRank = (
   { work, transport, lastTalked, deadline, pastBudget = [] }: MeshStart,
   { node, record, user, takesOfDevice }: RankConfiguration,
   needs: readonly Step[],
+  verb: 'kick' | 'count' = 'kick',
 ): Step =>
   meshStep(work, {
     node,
-    verb: 'kick',
+    verb,
     act: scriptAct({
       name: 'kick-rank',
       args: {
@@ -233,7 +243,7 @@ const kickRank = (
         ...(user === '' ? {} : { user }),
         transport,
         startMs: deadline.boundMs,
-        ...given({ lastTalked, takes: takesOfDevice }),
+        ...given({ lastTalked, takes: takesOfDevice, isReload: verb === 'count' ? (true as const) : undefined }),
       },
     }),
     needs,

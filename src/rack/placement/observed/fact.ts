@@ -41,9 +41,8 @@ function tokenOf({ curlExit, status, body }: AskedToken, record: RankRecord): Kn
   const answer = { status, body: Buffer.from(body, 'base64').toString('utf8') };
   if (status === notAskedStatus) return known(notAsked(answer.body));
   const judged = judgeToken(answer, record.tokenPointer, record.tokenCountPointer);
-  return known(
-    judged.kind === 'token' ? { kind: 'answered', text: judged.text } : { kind: 'silent', reason: judged.reason },
-  );
+  if (judged.kind === 'token') return known({ kind: 'answered', text: judged.text });
+  return known({ kind: 'silent', reason: judged.reason, ...(status === 200 ? {} : { status }) });
 }
 
 /**

@@ -1,5 +1,6 @@
-# Starts a ready rank, unless its account can become root; leaves a running rank unchanged. The start is counted first,
-# so a start with an unknown outcome also counts. The process ID is stored with the process's start time, so that a
+# Starts a ready rank, unless its account can become root; leaves a running rank unchanged. If the runtime of a running
+# rank is about to load the model again, this is counted and marked like a start. The start is counted first, so a start
+# with an unknown outcome also counts. The process ID is stored with the process's start time, so that a
 # later stop recognizes the process.
 #
 # The start mark records the start deadline, the log offset, the previous transport if it differed from the cluster
@@ -17,6 +18,7 @@
 # Needs takes: the number of slots that a start over RDMA takes on each device
 # Needs seconds: the start deadline, in seconds from now
 # Needs last_talked: the transport of the previous start, if it differed from the cluster file; otherwise empty
+# Needs reload: 1 if a running rank is about to load the model again
 # Prints: @changed or @unchanged; fails with no-record, other-generation, not-loaded, ended-at-once
 d=$folder
 # Counts the slots that a start over RDMA takes. The file that contains this count stays on the node when a placement is
@@ -58,7 +60,11 @@ while IFS= read -r x; do
 done <"$d/record"
 [ "$g" = "$generation" ] || failed other-generation "the record has generation $g"
 look || failed not-loaded 'launchd does not have the service'
-[ -z "$pid" ] || unchanged
+if [ -n "$reload" ]; then
+  [ -n "$pid" ] || failed not-loaded 'the rank has no process'
+else
+  [ -z "$pid" ] || unchanged
+fi
 refuse_marked
 refuse_root "$user"
 keep_wired
@@ -67,7 +73,7 @@ case $c in ('' | *[!0-9]*) c=0 ;; esac
 write "$d/record" "${r}startedIn=$u${N}starts=$((c + 1))$N"
 [ "$transport" != rdma ] || count_start
 mark_start
-must launchctl "$R/bin/launchctl" kickstart "$L"
+[ -n "$reload" ] || must launchctl "$R/bin/launchctl" kickstart "$L"
 # Checks four times a second for the service's process, because launchd may delay a start by ten seconds.
 n=0
 while look && [ -z "$pid" ]; do

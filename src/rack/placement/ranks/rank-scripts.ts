@@ -103,6 +103,7 @@ export const kickRank = (args: ScriptArgs['kick-rank']): string =>
     takes: args.takes ?? 1,
     seconds: Math.ceil(args.startMs / 1_000),
     last_talked: args.lastTalked ?? '',
+    reload: args.isReload === true,
   });
 
 export const continueRank = ({ placement }: ScriptArgs['continue-rank']): string =>

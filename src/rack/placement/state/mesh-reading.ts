@@ -8,6 +8,7 @@
  * - `start`: starts every rank; no rank runs.
  * - `restart`: stops every rank, then starts every rank.
  * - `complete`: starts only the missing ranks if the runtime can do that, otherwise the same as `restart`.
+ * - `create-instance`: the runtime creates its instance again while every rank runs on.
  * - `stop`: stops every rank.
  * - `stop-observed`: stops the observed ranks and waits for the others.
  */
@@ -27,6 +28,7 @@ export const meshTable = {
   // All ranks run and match the file.
   'gave-token': { state: 'serving', serving: 'keep', stopped: 'stop' },
   'answers-clients': { state: 'serving', serving: 'keep', stopped: 'stop' },
+  'instance-missing': { state: 'hung', serving: 'create-instance', stopped: 'stop' },
   'no-token': { state: 'hung', serving: 'restart', stopped: 'stop' },
   'token-unobserved': { state: 'unknown', serving: 'wait', stopped: 'stop-observed' },
 } as const;

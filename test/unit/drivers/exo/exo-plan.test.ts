@@ -15,6 +15,26 @@ describe('a plan for a placement on exo', () => {
     expect(steps.find(({ act }) => act.kind === 'ask')?.needs).toEqual([talk?.id]);
   });
 
+  it('creates a dropped instance again without stopping a rank, and counts it as a start on every Mac', () => {
+    const desired = exoFleet();
+    const token = { kind: 'silent', reason: 'the endpoint returned status 404', status: 404 } as const;
+    const observation = observeMesh(desired, { ranks: threeRanks(['joined', 'joined', 'joined'], { token }) });
+    const { steps, effects } = makePlan({ goal: { kind: 'converge' }, desired, observation, targets });
+    const own = steps.filter(({ resource }) => resource === 'placement');
+    const counts = ['studio-1', 'studio-2', 'studio-3'].map((node) => `${node}/placement/kimi/count`);
+    const ofMesh = (needs: readonly string[]) => needs.filter((id) => id.includes('/placement/'));
+    expect(own.map(({ id, needs, group }) => [id, ofMesh(needs), group])).toEqual([
+      ...counts.map((id) => [id, [], undefined]),
+      ['studio-1/placement/kimi/talk', counts, undefined],
+      ['studio-1/placement/kimi/ask', ['studio-1/placement/kimi/talk'], undefined],
+      ['studio-1/placement/kimi/prove', ['studio-1/placement/kimi/ask'], undefined],
+    ]);
+    expect(own.flatMap(({ act }) => (act.kind === 'script' ? [act.args] : []))).toMatchObject(
+      counts.map(() => ({ generation: 4, transport: 'rdma', isReload: true })),
+    );
+    expect(effects.map(({ kind }) => kind)).not.toContain('interrupt');
+  });
+
   it('gives ranks the time that exo needs to stop its runners', () => {
     const desired = exoFleet();
     const observation = observeMesh(desired, { ranks: threeRanks(['joined', 'joined', 'exited']) });

@@ -95,6 +95,19 @@ describe('the next cure', () => {
     });
   });
 
+  it('creates a dropped instance again before it restarts anything', () => {
+    const missing = diagnose('mesh/instance-missing', {
+      subject: placementSubject('chat'),
+      detail: 'It is hung.',
+      hint: prose`${meshwright('start', 'chat')} or ${meshwright('restart', 'chat')}`,
+    });
+    const survey: PlacementSurvey = { ...hung, instance: 'missing' };
+    const first = next([trouble(missing)], { survey });
+    expect(first).toMatchObject({ kind: 'cure', cure: { rung: 'instance', names: ['chat'] } });
+    const tried = first.kind === 'cure' ? [first.cure] : [];
+    expect(next([trouble(missing)], { survey, tried })).toMatchObject({ cure: { rung: 'restart' } });
+  });
+
   it('leaves out a command that a plan would refuse', () => {
     const refused = [meshwright('restart', 'chat')];
     expect(next([trouble(suspected, { refused })])).toMatchObject({ cure: { rung: 'reboot' } });

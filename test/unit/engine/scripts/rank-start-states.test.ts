@@ -159,6 +159,12 @@ kicks('refuses a rank that is not loaded', kick)
   .in(idle, gone(`../launchd/${rank}`))
   .ends('not-loaded: launchd does not have the service', []);
 kicks('leaves a rank that runs', kick).in(idle, busy).ends('unchanged', recorded(), []);
+kicks('counts a rank that runs and loads again', kickWith({ transport: 'rdma', takes: 2, isReload: true }))
+  .in(idle, busy, counted(3))
+  .ends('changed', counted(5), first, []);
+kicks('starts no process for a rank that loads again', kickWith({ isReload: true }))
+  .in(idle)
+  .ends('not-loaded: the rank has no process', recorded(), []);
 kicks('refuses a Mac that needs a restart', kick).in(idle, marked('kernel')).ends(needsReboot('kernel'), []);
 kicks('counts the starts of a boot session', kick)
   .in(idle, recorded({ ...here, starts: 4 }))

@@ -10,6 +10,7 @@ import { subjectText } from '../../../../../src/model/subject.ts';
 import { placementFindings as placementFindingsItself } from '../../../../../src/rack/placement/check/placement-findings.ts';
 import { surveyPlacements as surveyPlacementsItself } from '../../../../../src/rack/placement/check/placement-survey.ts';
 import {
+  exoFleet,
   llamaFleet,
   type MeshChanges,
   type MeshRack,
@@ -98,6 +99,25 @@ describe('suspicions about an RDMA placement without a token', () => {
         'Resume without losing a request: on studio-2, `sudo kill -CONT 4711 4712`. Or start the placement again:\n  meshwright restart kimi',
       ],
     ]);
+  });
+
+  it('cover no links if exo has dropped its instance; the finding creates it again', () => {
+    const token = { kind: 'silent', reason: 'the endpoint returned status 404', status: 404 } as const;
+    const desired = exoFleet();
+    const targets = desired.nodes.map(({ name }) => name);
+    const found = (status: number) => {
+      const ranks = threeRanks(['joined', 'joined', 'joined'], { token: { ...token, status } });
+      const view = viewOf({ desired, observation: observeMesh(desired, { ranks }), targets });
+      return diagnosticsAsText(placementFindings(view, surveyPlacements(view)));
+    };
+    expect(found(404).map(({ code, detail, hint }) => [code, detail, hint])).toEqual([
+      [
+        'mesh/instance-missing',
+        'It is hung: no token: the endpoint returned status 404, because the runtime has dropped the instance.',
+        'Create the instance again; if that does not help, restart the placement:\n  meshwright start kimi\n  meshwright restart kimi',
+      ],
+    ]);
+    expect(found(500).map(({ code }) => code)).toEqual(['mesh/not-serving', 'rdma/suspected-idle-dead']);
   });
 
   it('cover no links that use TCP, and no links while the placement serves', () => {

@@ -1,11 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { viewOf } from '../../../../../src/engine/plan/view.ts';
-import type { DesiredPlacement } from '../../../../../src/model/desired.ts';
+import type { DesiredFleet, DesiredPlacement } from '../../../../../src/model/desired.ts';
 import { placement } from '../../../../../src/rack/placement/resource.ts';
 import { meshTable, type SeenMesh } from '../../../../../src/rack/placement/state/mesh-reading.ts';
 import { everyCase } from '../../../../../src/rack/placement/state/placement-cases.ts';
 import { changeOf, judgeProperty, type View } from '../../../../../src/rack/resource.ts';
-import { asLogin, llamaFleet, type MeshRack, meshFleet, observeMesh, threeRanks } from '../../../../rack/placements.ts';
+import {
+  asLogin,
+  exoFleet,
+  llamaFleet,
+  type MeshRack,
+  meshFleet,
+  observeMesh,
+  threeRanks,
+} from '../../../../rack/placements.ts';
 
 const allRun = (more: Parameters<typeof threeRanks>[1] = {}): MeshRack => ({
   ranks: threeRanks(['joined', 'joined', 'joined'], more),
@@ -25,16 +33,20 @@ const racks: Readonly<Record<SeenMesh, MeshRack>> = {
   'tcp-not-rdma': allRun({ changes: { said: ['Accepted client connection'] } }),
   'gave-token': allRun(),
   'answers-clients': allRun({ token: { ...inFlight, lastTokenMsAgo: 900 } }),
+  'instance-missing': allRun({ token: { kind: 'silent', reason: 'the endpoint returned status 404', status: 404 } }),
   'no-token': allRun({ token: { kind: 'silent', reason: 'timed out' } }),
   'token-unobserved': allRun({ token: inFlight }),
 };
 
-function viewFor(seen: SeenMesh, changes: Partial<DesiredPlacement>): View {
-  const isOverTcp = seen === 'tcp-not-rdma';
-  const fleet = isOverTcp
+function fleetFor(seen: SeenMesh, changes: Partial<DesiredPlacement>): DesiredFleet {
+  if (seen === 'instance-missing') return exoFleet({ placement: changes });
+  return seen === 'tcp-not-rdma'
     ? llamaFleet({ placement: { transport: 'rdma', ...changes } })
     : meshFleet({ placement: changes, runtime: { restart: 'node' } });
-  const desired = asLogin(fleet);
+}
+
+function viewFor(seen: SeenMesh, changes: Partial<DesiredPlacement>): View {
+  const desired = asLogin(fleetFor(seen, changes));
   const targets = desired.nodes.map(({ name }) => name);
   return viewOf({ desired, observation: observeMesh(desired, racks[seen]), targets });
 }
@@ -50,6 +62,7 @@ function plannedChange(view: View): string {
   const kicks = nodesOf('kick').length;
   if (whole !== undefined && judgeProperty(whole) === 'unknown') return stops === 0 ? 'wait' : 'stop-observed';
   if (steps.length === 0) return 'keep';
+  if (nodesOf('count').length === 3 && kicks + stops === 0) return 'create-instance';
   if (kicks === 0) return 'stop';
   return kicks < 3 ? 'complete' : stops === 3 ? 'restart' : 'start';
 }
