@@ -67,7 +67,7 @@ export const ciSteps: Readonly<Record<'github' | 'gitlab', readonly CiStep[]>> =
   gitlab: Object.entries(gitlab).flatMap(([job, { script = [] }]) => script.map((line) => ({ job, script: line }))),
 };
 
-/** Words that a shell leaves out if nobody has agreed. */
+/** Words that a shell leaves out without a person's consent. */
 const optional = '${ALLOW:+--allow "$ALLOW"}';
 
 /** The meshwright commands in a script, up to a redirection. */

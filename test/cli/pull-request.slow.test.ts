@@ -62,7 +62,7 @@ describe('a change of the rack through a pull request', () => {
     expect(github.read().comments).toHaveLength(1);
   });
 
-  it('changes nothing on merge while nobody has agreed to the interruption, and says who must', async () => {
+  it('changes nothing on merge before a person agrees to the interruption, and says who must', async () => {
     github.label(number, `interrupt-${digestIn(number)}`, reader);
     github.merge(number);
     const applied = await github.apply();

@@ -37,12 +37,12 @@ describe('annotations', () => {
 
 describe('the path of an annotation', () => {
   it('is relative to the checked-out repository', () => {
-    const path = repositoryPathIn({ GITHUB_ACTIONS: 'true', GITHUB_WORKSPACE: '/work/rack' }, '/work/rack/racks/one');
-    expect([path?.('cluster.yaml'), path?.('/work/rack/two.yaml')]).toEqual(['racks/one/cluster.yaml', 'two.yaml']);
+    const path = repositoryPathIn({ GITHUB_ACTIONS: 'true', GITHUB_WORKSPACE: '/build/rack' }, '/build/rack/racks/one');
+    expect([path?.('cluster.yaml'), path?.('/build/rack/two.yaml')]).toEqual(['racks/one/cluster.yaml', 'two.yaml']);
   });
 
   it('remains as shown if the command runs outside of the repository', () => {
-    const path = repositoryPathIn({ GITHUB_ACTIONS: 'true', GITHUB_WORKSPACE: '/work/rack' }, '/tmp/head');
+    const path = repositoryPathIn({ GITHUB_ACTIONS: 'true', GITHUB_WORKSPACE: '/build/rack' }, '/elsewhere/head');
     expect(path?.('cluster.yaml')).toBe('cluster.yaml');
   });
 
