@@ -15,6 +15,7 @@ export const nightParts = {
   verbs: /^test\/cli\/kill-/,
   follower: /^test\/cli\/blind-follower/,
   skeletons: /^test\/cli\/skeletons/,
+  recover: /^test\/cli\/recover/,
   commands: /^test\/cli\//,
   scenarios: /^test\/scenarios\//,
   scripts: /^test\//,
