@@ -247,6 +247,7 @@ const foreignCommands: Readonly<Record<string, readonly string[]>> = {
   validate: ['lint', 'check'],
   facts: ['describe', 'inspect'],
   logs: ['tail', 'log'],
+  'upgrade macos': ['upgrade', 'update', 'softwareupdate'],
   hold: ['cordon'],
   release: ['uncordon'],
   ask: ['chat', 'prompt'],

@@ -175,7 +175,7 @@ Exit codes: 0 every password needed now was found, 3 some are missing, 4 some no
     summary: "print a JSON schema (default: the cluster file's)",
     words: '[name]',
     uses: ['json'],
-    more: `Names: ask, bench, bundle, cables, cluster, diagnostics, doctor, drift, endpoints, enroll, event, exec, facts, fit, forget, graph, history, journal, lease, lock, log-line, logs, models, plan, playbook, recover, report, resolved, secrets, sim, status, unlock, wait`,
+    more: `Names: ask, bench, bundle, cables, cluster, diagnostics, doctor, drift, endpoints, enroll, event, exec, facts, fit, forget, graph, history, journal, lease, lock, log-line, logs, models, plan, playbook, recover, report, resolved, secrets, sim, status, unlock, upgrade, wait`,
     load: async () => (await import('./look/schema.ts')).schema,
   },
 ];

@@ -119,6 +119,7 @@ function resolveMacos({ macos }: ClusterSpec): DesiredFleet['macos'] {
   const { updates, version, accept } = macos ?? {};
   return {
     ...given({ version: version && withMinor(version), accept }),
+    ...(updates?.driver === 'softwareupdate' ? { updateDriver: updates.driver } : {}),
     ...(updates?.automatic === 'disabled' ? { automaticUpdates: 'disabled' } : {}),
   };
 }

@@ -429,6 +429,10 @@ export interface JobArgs {
   readonly 'rehash-model': Omit<JobArgs['verify-model'], 'peers'>;
   /** Lists the files of a folder with their SHA-256, for the lock; fails if there are more than `most`. */
   readonly 'list-folder': { readonly model: string; readonly folder: NodePath; readonly most: number };
+  /** Downloads a macOS update without installing it. */
+  readonly 'download-macos': { readonly label: string };
+  /** Installs a macOS update, which restarts the Mac. Reads the password of `user` from its standard input. */
+  readonly 'install-macos': { readonly label: string; readonly user: string };
 }
 
 export type JobName = keyof JobArgs;

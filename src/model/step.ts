@@ -44,6 +44,11 @@ export type Effect =
   /** Model files only. */
   | { readonly kind: 'delete'; readonly bytes: number };
 
+/** A macOS update by its label in `softwareupdate`. */
+export interface MacosInstall {
+  readonly label: string;
+}
+
 /** The kinds of effects, as `--allow` names them. */
 export type EffectKind = Effect['kind'];
 
@@ -133,8 +138,13 @@ export type Act =
       /** The minimum speed in the file. */
       readonly tokensPerSecond?: number;
     })
-  /** Restarts (or switches off) the Mac, at most once in the boot session `from`. */
-  | { readonly kind: 'reboot'; readonly to: 'up' | 'off'; readonly from: Known<string> }
+  /** Restarts (or switches off) the Mac, at most once in the boot session `from`; with `install`, by a macOS update. */
+  | {
+      readonly kind: 'reboot';
+      readonly to: 'up' | 'off';
+      readonly from: Known<string>;
+      readonly install?: MacosInstall;
+    }
   /** A manual step; `code` is the blocker's. */
   | { readonly kind: 'hands'; readonly code: string };
 

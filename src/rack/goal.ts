@@ -1,5 +1,6 @@
 import type { NodeHold } from '../model/facts/node-records.ts';
 import type { NodeName } from '../model/node.ts';
+import type { MacosInstall } from '../model/step.ts';
 import type { ResourceKind } from './resource-kind.ts';
 
 interface GoalFields {
@@ -13,10 +14,13 @@ interface GoalFields {
   readonly continue: { readonly placements: readonly string[] };
   /** These placements accept no requests and have none in flight, but keep running. */
   readonly drain: { readonly placements: readonly string[]; readonly waitMs: number };
-  readonly reboot: OfNodes & ComingBack;
+  /** With `install`, each of these Macs is restarted by the macOS update that it installs. */
+  readonly reboot: OfNodes & ComingBack & { readonly install?: MacosInstalls };
   readonly shutdown: OfNodes & ComingBack;
   /** These Macs are on hold; without `hold`, they are released. */
   readonly hold: OfNodes & { readonly hold?: Omit<NodeHold, 'isOver'> };
+  /** These macOS updates are on the disks of these Macs, which keep running. */
+  readonly 'download-macos': OfNodes & { readonly install: MacosInstalls };
   readonly 'verify-models': OfNames;
   /**
    * These models are on the nodes whose placements read them. With `isDetached`, the run ends as soon as the jobs that
@@ -36,6 +40,12 @@ interface GoalFields {
     /** True if all models are deleted, including the ones in the file. */
     readonly models: boolean;
   };
+}
+
+/** The macOS version in words, and each node's update. */
+export interface MacosInstalls {
+  readonly to: string;
+  readonly on: Readonly<Record<string, MacosInstall>>;
 }
 
 interface OfNodes {

@@ -9,7 +9,6 @@ const words = [...missing.matchAll(/`([^`]+)`/g)].flatMap(([, word = '']) => wor
 
 /** Adds a key to the example, by its name in the README. */
 const edits: Readonly<Record<string, (text: string) => string>> = {
-  'macos.updates.driver': (text) => text.replace('automatic: disabled', 'automatic: disabled, driver: softwareupdate'),
   'nodes.*.paths': (text) => text.replace('host: studio-1.lan', 'host: studio-1.lan, paths: { models: /Volumes/fast }'),
   'ssh.client': (text) => text.replace('ssh:\n', 'ssh:\n  client: system\n'),
   'ssh.proxyJump': (text) => text.replace('ssh:\n', 'ssh:\n  proxyJump: bastion.lan\n'),

@@ -19,6 +19,19 @@ const verb = (what: string, tried: string): Cure => ({ kind: 'verb', what, tried
 export const faultCures: Readonly<Record<FaultName, Cure>> = {
   'bridge-active': apply(),
   'bridge-rebuilt': apply(),
+  'build-differs': verb(
+    '`upgrade macos` stops after that unit and names the expected build; install it on the Mac, and type it again',
+    'test/cli/upgrade-macos.slow.test.ts',
+  ),
+  'update-fails': verb('`upgrade macos` stops after that unit; type it again', 'test/cli/upgrade-macos.slow.test.ts'),
+  'update-resets': verb(
+    '`upgrade macos` puts the settings right and lists RDMA for a person; type it again',
+    'test/cli/upgrade-macos.slow.test.ts',
+  ),
+  'update-stuck': verb(
+    '`upgrade macos` follows the installation for three hours; nothing else restarts the Mac or starts there; restart it by hand, and type it again',
+    'test/cli/upgrade-macos.slow.test.ts',
+  ),
   'cable-40g': hands('studio-1:4'),
   'cable-demoted': hands('studio-1:4'),
   'cable-doubled': hands('studio-1:4'),

@@ -27,6 +27,10 @@ export const findingsOn = (fault: FaultName, host: SimHost): readonly string[] =
 /** One row per fault. Every host must show it, and the product must find it without a hint. */
 export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
   'bridge-active': { target: 'studio-2', findings: ['error bridge/active node studio-2'] },
+  'build-differs': { target: 'studio-1', findings: [] },
+  'update-fails': { target: 'studio-1', findings: [] },
+  'update-resets': { target: 'studio-1', findings: [] },
+  'update-stuck': { target: 'studio-1', findings: [] },
   'bridge-rebuilt': { target: 'studio-3', findings: ['error bridge/active node studio-3'] },
   'cable-40g': { target: 'studio-1:2', findings: ['error cabling/slow link studio-1:2 <-> studio-2:2'] },
   'cable-demoted': { target: 'studio-1:2', findings: ['error address/no-carrier link studio-1:2 <-> studio-2:2'] },

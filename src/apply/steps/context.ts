@@ -45,8 +45,8 @@ export interface StepContext extends Omit<ScriptNote, 'step'> {
   readonly onWithdraw?: (node: NodeName) => Promise<void>;
   /** Unlocks a Mac that restarted to its FileVault lock; absent if none can be unlocked without a person. */
   readonly unlock?: NodeUnlock;
-  /** The password of a Mac's account, if its source in the file needs no input. */
-  readonly diskPassword?: (node: NodeName) => Promise<Secret | undefined>;
+  /** The password of a Mac's account; undefined if its source in the file needs input that this run did not get. */
+  readonly passwordOf?: (node: NodeName) => Promise<Secret | undefined>;
   /** Reads the Hugging Face token, once per run; undefined if the file has no source for it. */
   readonly token?: () => Promise<ResolvedSecret | undefined>;
   /** With this secret, the Macs of this run recognize each other when they exchange a model. */

@@ -14,6 +14,7 @@ import { observeFleet } from '../reach/observe.ts';
 import { pause, rebootPauseMs } from '../run-timing.ts';
 import { readShownKey } from '../unlock-node.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf, subjectOf } from './context.ts';
+import { installUpdate } from './install-update.ts';
 import { sendRootScript } from './script.ts';
 
 type SeenSession =
@@ -37,11 +38,15 @@ export async function runReboot(
     return failed(diagnose('reboot/session-unknown', { subject: subjectOf(step), detail }));
   }
   const delaySeconds = context.timing.rebootDelaySeconds;
-  const sent = await sendRootScript(step, context, () =>
-    restartBody({ intent: `reboot-${from.value}`, from: from.value, to, delaySeconds }),
-  );
+  const { install } = step.act;
+  const sent =
+    install === undefined
+      ? await sendRootScript(step, context, () =>
+          restartBody({ intent: `reboot-${from.value}`, from: from.value, to, delaySeconds }),
+        )
+      : await installUpdate(step, context, { ...install, from: from.value });
   // A command with an unknown result is not sent again: the boot session shows whether it arrived.
-  if (sent.outcome === 'failed') return sent;
+  if (sent.outcome === 'failed' || sent.outcome === 'interrupted') return sent;
   context.suspend(node);
   context.session(node).forget();
   const result = await (to === 'up' ? awaitReturn(step, from.value, context, see) : awaitSilence(step, context));
@@ -55,7 +60,7 @@ export async function runAuthorize(
   args: ScriptArgs['authorize-restart'],
   context: StepContext,
 ): Promise<StepResult> {
-  const secret = await context.diskPassword?.(step.node);
+  const secret = await context.passwordOf?.(step.node);
   if (secret === undefined) {
     const detail = `No password for ${step.node} is available without a prompt.`;
     return failed(diagnose('unlock/no-source', { subject: subjectOf(step), detail }));

@@ -132,6 +132,7 @@ const coded: ReadonlyMap<string, { readonly code: GeneralCode }> = new Map([
   ['fetch-refused', { code: 'step/fetch-failed' }],
   ['adopt-writing', { code: 'step/copy-in-use' }],
   ['adopt-changed', { code: 'step/copy-in-use' }],
+  ['update-refused', { code: 'upgrade/password-refused' }],
 ]);
 
 /** Hints that are more specific than the one for `step/failed`. */
@@ -431,7 +432,7 @@ function progressOf({ done, total, kept, activity, until, sources, serving }: Jo
 }
 
 /** Polls once, as the SSH user; a diagnostic if the job could not be observed this time. */
-async function pollOnce(step: StepOf<'job'>, context: StepContext): Promise<JobPoll | Diagnostic> {
+export async function pollOnce(step: StepOf<'job'>, context: StepContext): Promise<JobPoll | Diagnostic> {
   const answer = await context.session(step.node).ask((rootPrefix) => ({
     name: 'poll-job',
     command: pollJobCommand(step.act.key, rootPrefix),
@@ -449,7 +450,11 @@ async function pollOnce(step: StepOf<'job'>, context: StepContext): Promise<JobP
   });
 }
 
-function ending(step: StepOf<'job'>, { exit, failure, note, exchange }: JobPoll, context: StepContext): StepResult {
+export function ending(
+  step: StepOf<'job'>,
+  { exit, failure, note, exchange }: JobPoll,
+  context: StepContext,
+): StepResult {
   const findings = exchange === undefined ? [] : exchangeFindings(step.node, exchange, context.desired.thunderbolt);
   if (exit === 0) {
     // A job that only reads files has changed nothing.

@@ -56,7 +56,7 @@ function drawnView(run: Run): RunView {
 /** Prepares a run of plans. Writes nothing before `begin`, which opens the journal. */
 export async function prepareRun(
   run: Run,
-  change: Pick<RunOptions, 'verb' | 'desired' | 'onLeased' | 'onWithdraw'>,
+  change: Pick<RunOptions, 'verb' | 'desired' | 'onLeased' | 'onWithdraw' | 'passwordOf'>,
   { ways, listen }: { readonly ways: SshTargets; readonly listen: RunListener },
 ) {
   const { desired } = change;
@@ -76,7 +76,7 @@ export async function prepareRun(
       listen(event);
     },
     unlock: unlockWithoutPerson(run, { fleet: desired, ways }),
-    diskPassword: (node: NodeName) => passwordOf(run, node, { fleet: desired, ways }),
+    passwordOf: change.passwordOf ?? ((node: NodeName) => passwordOf(run, node, { fleet: desired, ways })),
     token,
   };
   let journal: Journal | undefined;

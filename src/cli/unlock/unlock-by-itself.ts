@@ -174,7 +174,9 @@ async function quietSecret(run: Run, node: DesiredNode, clusterFile: string): Pr
 
 /** True if a task of the playbook restarts Macs. */
 const restarts = ({ plays }: Playbook): boolean =>
-  plays.some((play) => play.tasks.some((task) => task.kind === 'reboot'));
+  plays.some(({ tasks }) =>
+    tasks.some((task) => task.kind === 'reboot' || (task.kind === 'goal' && task.goal.kind === 'reboot')),
+  );
 
 /** Whether this run can unlock each node at FileVault by itself, if the playbook restarts Macs. Contacts no node. */
 export async function unlockReadiness(

@@ -207,6 +207,44 @@ export const applyCodes = {
     cause: 'It hangs while shutting down, waits for a person at its console, or has lost its network.',
     hint: 'Go to the Mac: if it is off, press the power button; if it asks, log in. Then run this again.',
   },
+  'upgrade/not-offered': {
+    exit: 5,
+    summary: 'A Mac is not offered the macOS version in the file.',
+    cause:
+      "Apple's update server does not offer this Mac exactly this version, or could not be reached. Another version, a beta or the next major version is never installed instead.",
+    hint: 'Set macos.version in the file to a version that all these Macs are offered.',
+  },
+  'upgrade/unknown': {
+    exit: 5,
+    summary: 'The macOS version of a Mac is unknown.',
+    cause: 'The Mac did not answer, or `sw_vers` printed nothing usable. All Macs of a unit must run the same version.',
+    hint: prose`Bring the Mac back first: ${meshwright('doctor')}`,
+  },
+  'upgrade/newer': {
+    exit: 5,
+    summary: 'A Mac runs a newer macOS than the file wants.',
+    cause: 'macOS cannot be downgraded in place: a downgrade erases the Mac.',
+    hint: 'Set macos.version in the file to the newest version that one of the Macs runs.',
+  },
+  'upgrade/no-password': {
+    exit: 5,
+    summary: 'There is no password with which macOS can be updated.',
+    cause:
+      'On Apple silicon, an update needs the password of an owner of the startup volume. meshwright uses that of the SSH user, from its source in the file.',
+    hint: 'Add its source to the file: ssh: { password: { env: MESH_PASSWORD } }. Or let a person install updates: remove macos.updates.driver.',
+  },
+  'upgrade/password-refused': {
+    summary: 'macOS did not accept the password for the update.',
+    cause:
+      'The password is wrong, or the SSH user does not own the startup volume of this Mac. `sysadminctl -secureTokenStatus USER` on the Mac tells which.',
+    hint: 'Correct the source of the password, or log in as an account that owns the volume. Then run the same command again.',
+  },
+  'upgrade/not-updated': {
+    summary: 'A Mac does not run the expected macOS after its update.',
+    cause:
+      'It restarted, but its version or build is not that of the update. Only the next boot session and the exact build prove an update; exit codes do not.',
+    hint: 'Check the update on the Mac: System Settings > General > Software Update. Then run the same command again.',
+  },
   'outlet/wrong-mac': {
     traits: ['hands', 'urgent'],
     summary: 'The file gives a Mac the wrong power outlet.',

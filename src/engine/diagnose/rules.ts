@@ -17,7 +17,7 @@ import { foreignDaemons } from '../../rack/foreign-daemon/rule.ts';
 import { holds } from '../../rack/hold/rule.ts';
 import { sameMac, unequalMacs, unknownModel, wrongMac } from '../../rack/identity/rule.ts';
 import { knownPairsRule } from '../../rack/macos/pairs-rule.ts';
-import { macosAccept, macosBuilds, macosVersions, otherMacos } from '../../rack/macos/rule.ts';
+import { macosAccept, macosBuilds, macosUpdating, macosVersions, otherMacos } from '../../rack/macos/rule.ts';
 import { swap, wiredLimit } from '../../rack/memory/rule.ts';
 import { serviceOrder } from '../../rack/network/service-order-rule.ts';
 import { unconfirmedChange } from '../../rack/network/transaction/rule.ts';
@@ -36,6 +36,7 @@ const listed = [
   otherMacos,
   macosVersions,
   macosBuilds,
+  macosUpdating,
   cables,
   surplus,
   carriers,

@@ -1,6 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { UnlockReadiness } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
 import { mapKnown } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import { secretSourceText } from '../../model/secret.ts';
@@ -11,7 +12,8 @@ import { type Prose, prose } from '../../model/text/prose.ts';
 import { bootSessionFact } from '../../rack/boot/fact.ts';
 import { read, readValue } from '../../rack/fact.ts';
 import { filevaultFact } from '../../rack/filevault/fact.ts';
-import type { GoalOf } from '../../rack/goal.ts';
+import type { GoalOf, MacosInstalls } from '../../rack/goal.ts';
+import { runningUpdate } from '../../rack/macos/update-reading.ts';
 import { whereTheyRanLast } from '../../rack/placement/state/layouts.ts';
 import { toComeBack } from '../../rack/placement/state/placement-properties.ts';
 import {
@@ -32,7 +34,12 @@ type Restart = GoalOf<'reboot' | 'shutdown'>;
 /** Longer than the slowest Mac needs to shut down, run its firmware and boot. */
 const restartDeadlineMs = 1_200_000;
 
+/** Longer than the slowest Mac needs to prepare and install an update; 12 minutes were measured, 60 are planned for. */
+const updateDeadlineMs = 10_800_000;
+
 const own = addressed({ kind: 'boot-session' });
+
+const installsOf = (goal: Restart): MacosInstalls | undefined => (goal.kind === 'reboot' ? goal.install : undefined);
 
 const targetsOf = (goal: Restart, { targets }: View): readonly ObservedTarget[] =>
   targets.filter(({ desired: { name } }) => goal.nodes.includes(name));
@@ -46,7 +53,7 @@ function propertyOf(goal: Restart, { desired: { name: node }, facts }: ObservedT
     desired: null,
     observed: mapKnown(read(facts, bootSessionFact), ({ uuid }) => uuid),
     from: 'up',
-    to: goal.kind === 'reboot' ? 'up in a new boot session' : 'off',
+    to: goal.kind === 'shutdown' ? 'off' : `up in a new boot session${goal.install ? ` with ${goal.install.to}` : ''}`,
     reason: goal.kind,
     // Only these kinds block a restart. Kinds that only a start needs do not.
     after: ['identity', 'sudo', 'placement'],
@@ -98,15 +105,25 @@ function restartStep(goal: Restart, target: ObservedTarget, view: View): Step {
       kind: 'reboot',
       to: goal.kind === 'reboot' ? 'up' : 'off',
       from: mapKnown(read(facts, bootSessionFact), ({ uuid }) => uuid),
+      ...given({ install: installsOf(goal)?.on[node] }),
     },
     effect: { kind: staysLocked ? 'locked-reboot' : goal.kind },
     changes: [propertyKey({ node, ...own })],
     needs: [],
     peers: [],
     establishes: [],
-    deadlineMs: restartDeadlineMs,
+    deadlineMs: installsOf(goal) === undefined ? restartDeadlineMs : updateDeadlineMs,
   };
 }
+
+/** A restart would break the update. */
+const updating = ({ desired: { name: node } }: ObservedTarget): Blocker =>
+  blocker({
+    code: 'macos/updating',
+    node,
+    resource: 'boot-session',
+    action: prose`Wait until ${node} has installed its macOS update. To follow it: ${meshwright('upgrade macos', '--all')}`,
+  });
 
 /** Why a Mac waits for its password after this restart; if FileVault is unknown, the Mac probably does not. */
 function lockOf(goal: Restart, { facts }: ObservedTarget): string | undefined {
@@ -117,10 +134,11 @@ function lockOf(goal: Restart, { facts }: ObservedTarget): string | undefined {
 
 /**
  * True if this run has the password with which macOS can be restarted past FileVault. It is not known whether macOS
- * accepts the password while it switches FileVault on or off.
+ * accepts the password while it switches FileVault on or off, nor for the restarts of an update.
  */
 const isAuthorized = (goal: Restart, target: ObservedTarget, view: View): boolean =>
   goal.kind === 'reboot' &&
+  goal.install === undefined &&
   readValue(target.facts, filevaultFact) === 'on' &&
   ['ready', 'no-key', 'this-computer'].includes(readinessOf(target, view));
 
@@ -171,10 +189,14 @@ const restarts = (goal: Restart): Resource => ({
         restartStep(goal, target, view),
       ]),
   }),
-  blockers: (view) =>
-    targetsOf(goal, view)
+  blockers: (view) => [
+    ...targetsOf(goal, view)
       .filter(({ facts }) => read(facts, bootSessionFact).kind === 'unknown')
       .map(unknownSession),
+    ...targetsOf(goal, view)
+      .filter(({ facts }) => installsOf(goal) === undefined && runningUpdate(facts) !== undefined)
+      .map(updating),
+  ],
   notices: (view) =>
     targetsOf(goal, view).flatMap((target) => {
       const lock = lockOf(goal, target);

@@ -5,6 +5,7 @@ import type { Goal, GoalKind } from '../../rack/goal.ts';
 import type { DrainView } from '../../rack/placement/endpoint/drain.ts';
 import { continueRanks } from './continue.ts';
 import { converge } from './converge.ts';
+import { downloadMacos } from './download-macos.ts';
 import { drain } from './drain.ts';
 import { hold } from './hold.ts';
 import { listFolders } from './list-folders.ts';
@@ -27,6 +28,7 @@ const goals: { readonly [Kind in GoalKind]: GoalEntry<Kind> } = {
   reboot,
   shutdown: reboot,
   hold,
+  'download-macos': downloadMacos,
   'verify-models': verifyModels,
   pull,
   'list-folders': listFolders,

@@ -31,7 +31,11 @@ function textFor(goal: Goal, plan: PlanParts, view: View): Prose {
     case 'continue':
       return 'There is nothing to undo: the ranks only continue.';
     case 'reboot':
-      return 'A restart of a Mac cannot be undone.';
+      return goal.install === undefined
+        ? 'A restart of a Mac cannot be undone.'
+        : 'An update of macOS cannot be undone.';
+    case 'download-macos':
+      return 'There is nothing to undo: nothing is installed. macOS deletes downloads that it does not need.';
     case 'shutdown':
       return `To undo: turn on ${everyNodeText(goal.nodes)}.`;
     case 'hold':

@@ -186,6 +186,10 @@ function resultOf(key: Digest, call: JobCall) {
     const about = `name=${call.name}\nmodel=${call.args.model}`;
     return { published: nothing, staged: nothing, verified: nothing, digest: key, about };
   }
+  if (call.name === 'download-macos' || call.name === 'install-macos') {
+    const about = `name=${call.name}\nlabel=${call.args.label}`;
+    return { published: nothing, staged: nothing, verified: nothing, digest: key, about };
+  }
   const { tree } = call.args;
   const isReading = call.name === 'rehash-model' || call.name === 'serve-model';
   return {

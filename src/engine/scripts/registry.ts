@@ -32,6 +32,7 @@ import { setClock } from '../../rack/clock/set-clock-script.ts';
 import { returnDaemon, stopDaemon } from '../../rack/foreign-daemon/daemon-scripts.ts';
 import { clearHold, setHold } from '../../rack/hold/script.ts';
 import { loadKeeper, removeKeeper } from '../../rack/keeper/keeper-scripts.ts';
+import { downloadMacos, installMacos } from '../../rack/macos/update-scripts.ts';
 import { setWiredLimit } from '../../rack/memory/set-wired-limit-script.ts';
 import { orderServices } from '../../rack/network/order-services-script.ts';
 import { settleTransaction } from '../../rack/network/transaction/transaction-script.ts';
@@ -112,6 +113,8 @@ const jobs: { readonly [K in JobName]: (args: JobArgs[K]) => string } = {
   'rehash-model': rehashModel,
   'serve-model': serveModel,
   'list-folder': listFolder,
+  'download-macos': downloadMacos,
+  'install-macos': installMacos,
 };
 
 export const scriptNames = Object.keys(scripts) as readonly ScriptName[];

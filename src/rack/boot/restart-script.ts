@@ -15,7 +15,7 @@ export interface RestartRequest {
 /**
  * Restarts or shuts down a Mac, at most once per intent. Before anything starts, `mkdir` creates a mark, which succeeds
  * for one caller only. If the mark exists, the order was given before; if the boot session has changed, the Mac has
- * already restarted. Both print `unchanged`. Marks of former boot sessions are no longer needed and are deleted.
+ * already restarted. Both print `unchanged`. While macOS installs an update, a restart would break it (fleet issue 45570). Marks of former boot sessions are no longer needed and are deleted.
  *
  * @see shutdown(8) of macOS: -r restarts, -h halts and switches off
  * @throws Error if the intent is not a plain word, which is a bug
@@ -23,6 +23,12 @@ export interface RestartRequest {
 export function restartBody({ intent, from, to, delaySeconds }: RestartRequest): string {
   if (!/^[A-Za-z0-9.-]{1,128}$/.test(intent)) throw new Error('an intent is one plain word');
   return `[ "$(${pathWord(tool.sysctl)} -n kern.bootsessionuuid)" = ${quote(from)} ] || unchanged
+for k in "$b"/ops/*/job; do
+  [ -e "$k" ] || continue
+  case $(${pathWord(tool.cat)} "$k") in
+    (name=install-macos*boot=${quote(from)}*) [ -e "\${k%/job}/failure" ] || failed updating 'macOS is installing an update' ;;
+  esac
+done
 ${pathWord(tool.mkdir)} -p "$b/ops/${intent}" || failed no-mark 'the mark could not be made'
 ${pathWord(tool.mkdir)} "$b/ops/${intent}/once" 2>/dev/null || {
   [ -d "$b/ops/${intent}/once" ] && unchanged

@@ -1,6 +1,6 @@
 import { type MacosUpdate, type MacosVersion, withMinor } from '../../model/facts/mac.ts';
 import { given } from '../../model/given.ts';
-import { andThen, type Known, known } from '../../model/known.ts';
+import { andThen, type Known, known, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { isName } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
@@ -24,6 +24,8 @@ export const softwareUpdateList = probe(
 
 const heading = 'Software Update found the following new or updated software:';
 const nothing = 'No new software available.';
+/** The stream on which the tool prints this, and its exit code, are not known. */
+const offline = "Can't connect to the Apple Software Update server.";
 
 /**
  * The macOS updates that the Mac offers, from pairs of lines such as
@@ -38,8 +40,10 @@ const nothing = 'No new software available.';
 export const softwareUpdatesFact = defineFact({
   name: 'software-updates',
   from: [softwareUpdateList],
-  parse: ([answer]): Known<readonly MacosUpdate[]> =>
-    andThen(readLines(answer), (lines) => {
+  parse: ([answer]): Known<readonly MacosUpdate[]> => {
+    const isOffline = answer !== undefined && `${answer.stdout}\n${answer.stderr}`.split('\n').includes(offline);
+    if (isOffline) return unknown('failed', "The Mac could not reach Apple's update server.");
+    return andThen(readLines(answer), (lines) => {
       const body = bodyOf(lines);
       if (body === undefined) return garbled(answer, 'did not begin with its title');
       const [first, ...rest] = body;
@@ -47,7 +51,8 @@ export const softwareUpdatesFact = defineFact({
       const hasNothing = first === nothing && rest.length === 0;
       if (hasNothing || (body.length === 0 && hasNoUpdates(answer))) return known([]);
       return garbled(answer, 'printed neither updates nor that there are none');
-    }),
+    });
+  },
   text: (updates) => [updates.map(updateText)],
 });
 

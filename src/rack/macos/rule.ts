@@ -1,3 +1,4 @@
+import { cableGroups } from '../../desired/update-units.ts';
 import { acceptsVersion, isAboveRange } from '../../desired/version-range.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
@@ -5,13 +6,16 @@ import type { MacosUpdate, MacosVersion } from '../../model/facts/mac.ts';
 import { compareText, groupBy } from '../../model/lists.ts';
 import { everyNodeText } from '../../model/node.ts';
 import { nodesSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
 import { joinProse, mapWords, named, namedList, type Prose, prose } from '../../model/text/prose.ts';
 import { defineNodeRule, defineRule } from '../define-rule.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { read, readValue } from '../fact.ts';
 import { hardwareFact } from '../identity/fact.ts';
+import { jobsFact } from '../records/jobs-fact.ts';
 import { isBeta, macosVersionFact, softwareUpdatesFact, updateText, versionText } from './fact.ts';
 import { compareVersions, isOutsideAccept, macosOf } from './reading.ts';
+import { runningUpdate } from './update-reading.ts';
 
 /** The nodes that run one version; `text` includes the extra of a background security improvement. */
 interface Group {
@@ -67,19 +71,19 @@ export const macosVersions = defineRule(
   },
   (examination) => {
     const desired = examination.desired.macos.version;
-    const groups = [...cabledNodesByVersion(examination)]
-      .map(([text, nodes]): Group => ({ text, version: (nodes[0] && macosOf(nodes[0])?.version) ?? text, nodes }))
-      .toSorted(rank(desired));
-    if (groups.length < 2) return [];
-    const each = groups.map((group) => prose`${group.text} on ${namedList(namesOf(group))}`);
-    return [
-      {
-        code: 'macos/versions-differ',
+    return cabledByVersion(examination).flatMap((byVersion) => {
+      const groups = [...byVersion]
+        .map(([text, nodes]): Group => ({ text, version: (nodes[0] && macosOf(nodes[0])?.version) ?? text, nodes }))
+        .toSorted(rank(desired));
+      if (groups.length < 2) return [];
+      const each = groups.map((group) => prose`${group.text} on ${namedList(namesOf(group))}`);
+      return {
+        code: 'macos/versions-differ' as const,
         subject: nodesSubject(groups.slice(1).flatMap(namesOf).toSorted()),
         detail: prose`Cabled nodes run different macOS versions: ${joinProse(each, '; ')}. RDMA peers may not see each other.`,
         hint: mapWords(versionsHint(examination.desired.macos, groups), escapeText),
-      },
-    ];
+      };
+    });
   },
 );
 
@@ -134,7 +138,7 @@ export const otherMacos = defineRule(
   },
   (examination) => {
     const desired = examination.desired.macos.version;
-    if (desired === undefined || cabledNodesByVersion(examination).size > 1) return [];
+    if (desired === undefined || cabledByVersion(examination).some(({ size }) => size > 1)) return [];
     const others = groupBy(examination.nodes, (node) => {
       const version = macosOf(node)?.version;
       // Uses `=26.5.0`, because `26.5` as a range would mean every 26.5.x.
@@ -188,6 +192,26 @@ export const macosBuilds = defineRule(
         hint: 'Install the same update on all these Macs. A beta has a different build.',
       };
     }),
+);
+
+/** While macOS installs an update, the Mac restarts at any moment: nothing is started there. */
+export const macosUpdating = defineNodeRule(
+  {
+    'macos/updating': {
+      severity: 'warning',
+      summary: 'macOS is installing an update.',
+      cause: '`upgrade macos` started it in this boot session. The Mac restarts as soon as it is prepared.',
+      hint: prose`To follow it and to bring its placements back: ${meshwright('upgrade macos', '--all')}`,
+      role: { blocks: 'macos' },
+      facts: [jobsFact],
+    },
+  },
+  ({ facts }) => {
+    const update = runningUpdate(facts);
+    return update === undefined
+      ? []
+      : { code: 'macos/updating', detail: `It installs ${update['label'] ?? 'an update'}, and then restarts.` };
+  },
 );
 
 const updatePane = 'System Settings > General > Software Update';
@@ -273,11 +297,15 @@ const isAccepted = ({ accept }: DesiredFleet['macos'], version: string): boolean
 /** The reason why no hint suggests an older version than a node has. */
 const noWayBack = 'a downgrade erases the Mac (and RDMA must then be enabled again)';
 
-/** The cabled nodes by version. Nodes with an unknown version or one outside `macos.accept` are left out. */
-function cabledNodesByVersion(examination: Examination): ReadonlyMap<string, readonly ExaminedNode[]> {
-  return groupBy(examination.nodes, (node) => {
-    const macos = macosOf(node);
-    const counts = macos !== undefined && node.ends.length > 0 && !isOutsideAccept(examination, node);
-    return counts ? versionText(macos) : undefined;
-  });
-}
+/**
+ * The nodes of each group of cabled Macs by version. Nodes with an unknown version or one outside `macos.accept` are left
+ * out.
+ */
+const cabledByVersion = (examination: Examination): readonly ReadonlyMap<string, readonly ExaminedNode[]>[] =>
+  cableGroups(examination.desired).map((group) =>
+    groupBy(examination.nodes, (node) => {
+      const macos = macosOf(node);
+      const isCounted = macos !== undefined && group.includes(node.name) && !isOutsideAccept(examination, node);
+      return isCounted ? versionText(macos) : undefined;
+    }),
+  );

@@ -20,6 +20,10 @@ const defineAilment = <K extends keyof MacState['ailments']>(
 ): Fault =>
   defineMacFault(summary, (mac) => (mac.ailments[key] === value ? already : ailing(mac, { [key]: value })), shown);
 
+/** Defines a fault of the next macOS update, which shows nothing before that. */
+const defineUpdate = (summary: string, update: NonNullable<MacState['ailments']['update']>): Fault =>
+  defineAilment(summary, ['update', update], 'the next update already ends so', ({ ailments }) => ailments.update);
+
 /** The same for conditions of the RDMA driver, which only runs if the Mac has RDMA devices. */
 const defineDriverState = (summary: string, key: 'isRdmaHeld' | 'isVerbsHung', already: string): Fault =>
   defineMacFault(summary, (mac) => {
@@ -159,6 +163,19 @@ export const ailmentFaults = {
     'its ranks are already being killed',
     ({ ailments }) => ailments.rankSignal,
   ),
+
+  /** Only the build proves an update: the version alone is right here. */
+  'build-differs': defineUpdate('the next macOS update installs another build of the version', 'differs'),
+
+  'update-fails': defineUpdate('after the next macOS update, the Mac restarts with the macOS that it had', 'fails'),
+
+  /** What people check after each update. @see docs/unverified.md */
+  'update-resets': defineUpdate(
+    'the next macOS update turns RDMA off, recreates the Thunderbolt Bridge and turns automatic updates on',
+    'resets',
+  ),
+
+  'update-stuck': defineUpdate('the next macOS update never ends, and the Mac does not restart', 'stuck'),
 
   /** A kernel panic. The fault ends when the Mac is up again, but the panic report remains. */
   crash: defineMacFault(

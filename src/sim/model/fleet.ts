@@ -93,6 +93,11 @@ export interface Ailments {
   /** Swap space in use, until the next boot. */
   readonly swapUsedMegabytes?: number;
   readonly lacksCurrent?: true;
+  /**
+   * How the next macOS update ends: with another build, with the old version, with settings reset, or not at all. The
+   * update ends the fault, except if it never ends.
+   */
+  readonly update?: 'differs' | 'fails' | 'resets' | 'stuck';
   /** The signal that its ranks are about to get. */
   readonly rankSignal?: 'SIGSTOP' | 'SIGKILL';
 }
@@ -105,6 +110,10 @@ export interface MacState {
   readonly serial: string;
   readonly hardwareUuid: string;
   readonly macos: { readonly version: string; readonly build: string };
+  /** Labels of downloaded updates; absent: none. */
+  readonly downloads?: readonly string[];
+  /** The macOS that the next boot starts, because an update was installed; absent: the same as now. */
+  readonly installed?: MacState['macos'];
   /** Sorted by number. */
   readonly receptacles: readonly ReceptacleState[];
   /** All other network ports, in macOS's order. */

@@ -9,8 +9,8 @@ import { acted, type HandsAct } from '../hands.ts';
 import { applyWrite, type Write } from '../tools/registry.ts';
 import { type Cable, isFree, plugged } from './cables.ts';
 import { ailing, type MacState, type SimulatedFleet, withConnection, withMac } from './fleet.ts';
-import { bridgeIn, isCabled, withBridgeInterface } from './network.ts';
-import { automaticLoginOf, loginWindowDomain } from './node-files.ts';
+import { bridgeIn, isCabled, withBridgeInterface, withWholeBridge } from './network.ts';
+import { automaticLoginOf, loginWindowDomain, softwareUpdateDomain } from './node-files.ts';
 import type { PlistDict } from './plist.ts';
 import { strangerPid } from './rdma.ts';
 import { seededUuid } from './seed.ts';
@@ -144,8 +144,30 @@ function afterStart({ ailments, panics }: MacState, atEpochSeconds: number): Pic
   };
 }
 
+/**
+ * What an update can reset, as people check after each one: RDMA, the bridge and automatic updates. Which update resets
+ * which of them is not known.
+ */
+function withResets(mac: MacState): MacState {
+  const domain = mac.domains[softwareUpdateDomain];
+  const { AutomaticallyInstallMacOSUpdates: _, ...others } = domain ?? {};
+  const domains = domain === undefined ? mac.domains : { ...mac.domains, [softwareUpdateDomain]: others };
+  return withWholeBridge({ ...mac, domains, isRdmaEnabled: false });
+}
+
+/** The Mac with the update that it installed before this boot, if any. */
+function updated({ installed, downloads: _, ...mac }: MacState): MacState {
+  if (installed === undefined) return mac;
+  const { update, ...ailments } = mac.ailments;
+  const after = { ...mac, ailments };
+  if (update === 'fails') return after;
+  const macos = update === 'differs' ? { ...installed, build: `${installed.build}9` } : installed;
+  return { ...(update === 'resets' ? withResets(after) : after), macos };
+}
+
 /** A Mac right after its boot: a new boot session, with files, NVRAM, power and network preferences as before. */
-function freshlyBooted(mac: MacState, atEpochSeconds: number): MacState {
+function freshlyBooted(before: MacState, atEpochSeconds: number): MacState {
+  const mac = before.installed === undefined ? before : updated(before);
   const count = mac.bootSession.count + 1;
   // FileVault asks for a password before macOS boots; only an authenticated restart goes past it, once.
   const isAuthorized = mac.connection.filevault === 'authorized' && mac.ailments.panic === undefined;

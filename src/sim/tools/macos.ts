@@ -1,7 +1,17 @@
 import type { MacState } from '../model/fleet.ts';
 import { buildOf, darwinRelease, newerMacos, newestRelease } from '../model/macos-builds.ts';
 import { seededInteger, seededText } from '../model/seed.ts';
-import { from, lines, type Row, row, type Source, type Tool, unconfirmedUsage, usage } from './tool.ts';
+import {
+  from,
+  lines,
+  type Row,
+  row,
+  type Source,
+  type Tool,
+  type ToolChange,
+  unconfirmedUsage,
+  usage,
+} from './tool.ts';
 
 /** The xnu build in `uname -v`, in macOS 26's form. */
 const xnuBuild = (version: string): string =>
@@ -78,11 +88,11 @@ const none = from.unconfirmed(
 
 const sourceOf = (offers: readonly Offer[]): Source => (offers.length > 2 ? both : offers.length > 0 ? one : none);
 
-function listed(installed: string): Row {
+function listed(installed: string, args: Row['args']): Row {
   const offers = offersFor(installed);
   const heading = 'Software Update found the following new or updated software:';
   return {
-    args: ['--list', '--no-scan'],
+    args,
     source: sourceOf(offers),
     stdout: lines(
       'Software Update Tool',
@@ -94,10 +104,78 @@ function listed(installed: string): Row {
   };
 }
 
-/** `softwareupdate` after a scan that found all builds in the table. */
+const manualPage = from.apple('softwareupdate(8): --download, --install, --restart, --user, --stdinpass');
+const texts = from.unconfirmed('the output of softwareupdate --download and --install: percentages, then a last line');
+
+const offerNamed = (mac: MacState, label: string | undefined): Offer | undefined =>
+  offersFor(mac.macos.version).find((one) => one.label === label);
+
+const noSuchUpdate = (label: string | undefined) => ({
+  stdout: lines('Software Update Tool', '', 'Finding available software'),
+  stderr: lines(`${label}: No such update`),
+  exitCode: 1,
+});
+
+const download: ToolChange = ({ mac, isRoot, words: [label = ''] }) => {
+  const offer = offerNamed(mac, label);
+  if (offer === undefined) return noSuchUpdate(label);
+  if (!isRoot) return { stderr: lines('softwareupdate: Must be run as root'), exitCode: 1 };
+  const downloads = [...new Set([...(mac.downloads ?? []), label])];
+  return {
+    after: { downloads },
+    stdout: `${lines('Software Update Tool', '')}Downloading ${offer.title}\nDownloading: 50.00%\rDownloading: 100.00%\n${lines(`Downloaded: ${offer.title}`)}`,
+  };
+};
+
+/** The exit code with which the model tells the tool to go on for ever. */
+const neverEnds = 99;
+
+/** The tool compares the password itself, and passes only the result. */
+const install: ToolChange = ({ mac, isRoot, words: [label, user = '', verdict] }) => {
+  const offer = offerNamed(mac, label);
+  if (offer === undefined) return noSuchUpdate(label);
+  if (!isRoot) return { stderr: lines('softwareupdate: Must be run as root'), exitCode: 1 };
+  const isOwner = mac.directory.users[user]?.['Password'] === '********';
+  if (verdict !== 'accepted' || !isOwner) return { stderr: lines('Failed to authenticate'), exitCode: 1 };
+  if (mac.ailments.update === 'stuck') return { stdout: lines(`Installing ${offer.title}`), exitCode: neverEnds };
+  const version = offer.version.includes('.') ? offer.version : `${offer.version}.0`;
+  return {
+    after: { installed: { version, build: buildOf(version) } },
+    stdout: lines(`Installing ${offer.title}`, `Done with ${offer.title}`, 'Done.'),
+    power: 'restart',
+  };
+};
+
+/** Reads the password from standard input, as the tool does; the model gets only whether it is right. */
+const installing = `IFS= read -r p || p=''
+IFS= read -r w <"$r/.sim/password" || w=''
+case $p in ("$w") v=accepted ;; (*) v=refused ;; esac
+"$r/.sim/ask" "$PWD" "\${0#"$r"}" "$@" "$v"
+x=$?
+while [ "$x" -eq ${neverEnds} ]; do /bin/sleep 1; done
+exit "$x"`;
+
+/** `softwareupdate`. Every list is that of a scan that found all builds in the table. */
 export const softwareUpdate: Tool = {
   path: '/usr/sbin/softwareupdate',
-  rows: ({ mac }) => [listed(mac.macos.version)],
+  rows: ({ mac }) => [listed(mac.macos.version, ['--list', '--no-scan']), listed(mac.macos.version, ['--list'])],
+  writes: [
+    { form: '--download LABEL', source: manualPage, refusalSource: texts, change: download },
+    {
+      form: '--install LABEL --restart --user NAME --stdinpass VERDICT',
+      // The tool itself adds the last word, so no typed command line matches.
+      match: "'the tool itself'",
+      source: from.published('"Failed to authenticate" of softwareupdate --stdinpass, in tuist/tuist bootstrap tests'),
+      change: install,
+    },
+  ],
+  patterns: [
+    {
+      match: "'6:--install '*' --restart --user '*' --stdinpass'",
+      body: installing,
+      source: texts,
+    },
+  ],
   usage: unconfirmedUsage('softwareupdate', 1, 'usage: softwareupdate <cmd> [<args> ...]'),
 };
 

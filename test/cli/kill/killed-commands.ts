@@ -111,6 +111,18 @@ export const killedCommands: readonly KilledCommand[] = [
       await run('sim', 'power-on', 'studio-4');
     },
   },
+  {
+    name: 'upgrade macos',
+    words: () => ['upgrade', 'macos', '--all', ...sim],
+    begin: async (run, place) => {
+      useFile((value) => {
+        filePart(value)['macos'] = { version: '26.7', accept: '>=26.1 <28', updates: { driver: 'softwareupdate' } };
+        filePart(value, 'ssh')['password'] = { env: 'OWN_PASSWORD' };
+      })(place);
+      for (const node of ['studio-1', 'studio-4']) await run('sim', 'fault', 'macos-old', node);
+    },
+    continued: {},
+  },
   { name: 'hold', words: () => ['hold', '--all', '--reason', 'fans', ...sim], repair: typing(...release) },
   {
     name: 'release',

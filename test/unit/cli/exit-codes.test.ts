@@ -66,6 +66,7 @@ describe('the exit code', () => {
         'cli/needs-yes',
         ...['account', 'held', 'hold-unseen', 'reboot-first', 'reboot-unseen'].map((one) => `launch/${one}`),
         ...['plan/not-allowed', 'plan/not-reviewed', 'plan/stale', 'trust/declined', 'trust/needed'],
+        ...['newer', 'no-password', 'not-offered', 'unknown'].map((one) => `upgrade/${one}`),
       ],
       64: [
         ...['cli/no-cluster-file', 'cli/usage', 'endpoint/nothing-to-close', 'enroll/no-such-node'],

@@ -120,6 +120,15 @@ const behaviors: Readonly<Record<string, 'nothing' | 'for good' | Behavior>> = {
       return repairedByRestart;
     },
   },
+  upgrade: {
+    goals: [{ kind: 'reboot', nodes: nodes.slice(0, 3), back: ['kimi'], install: { to: 'macOS 26.7', on: {} } }],
+    ranks: serving,
+    get removes() {
+      // All members restart, which also repairs their memory; facts from before it say nothing about the start.
+      const memory = ['memory/swap-in-use', 'leaked memory', 'model too large'];
+      return [...repairedByRestart, ...memory, 'mesh/launch-budget', 'mesh/reboot-mark', 'unknown rdma-starts'];
+    },
+  },
   run: { goals: [{ kind: 'stop', placements: ['kimi'], back: ['kimi'] }], ranks: changed },
 };
 

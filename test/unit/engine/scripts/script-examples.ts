@@ -242,6 +242,8 @@ const jobs: JobArgs = {
   },
   'rehash-model': { tree: exampleModel, files },
   'list-folder': { model: 'tiny', folder: nodePath('/Volumes/disk/tiny'), most: 100 },
+  'download-macos': { label: 'macOS Tahoe 26.7-25G229' },
+  'install-macos': { label: 'macOS Tahoe 26.7-25G229', user: 'mesh' },
 };
 
 /** Every script with arguments. */

@@ -18,6 +18,10 @@ const changes: Readonly<Record<FaultName, readonly [target: string, ...changed: 
     'studio-1',
     `studio-1: ibv_devinfo en3 en4 en5, ifconfig ${all}, netstat, networksetup, plutil, preferences.plist`,
   ],
+  'build-differs': ['studio-1'],
+  'update-fails': ['studio-1'],
+  'update-resets': ['studio-1'],
+  'update-stuck': ['studio-1'],
   'cable-40g': ['studio-1:2', 'studio-1: system_profiler', 'studio-2: system_profiler'],
   'cable-demoted': ['studio-1:2', 'studio-1: ibv_devinfo en3 en7, ifconfig en3 en7, netstat, networksetup 6'],
   'cable-doubled': [

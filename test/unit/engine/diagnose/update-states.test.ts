@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
+import { updateProblem, updateState } from '../../../../src/engine/diagnose/update-states.ts';
+import type { FactValues } from '../../../../src/engine/observe/facts.ts';
+import type { MacosUpdate } from '../../../../src/model/facts/mac.ts';
+import { type Known, known, unknown } from '../../../../src/model/known.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { observedFleet } from '../../../rack/rack.ts';
+
+const node = nodeName('studio-1');
+const tahoe: MacosUpdate = {
+  label: 'macOS Tahoe 26.7-25G229',
+  title: 'macOS Tahoe 26.7',
+  version: '26.7',
+  build: '25G229',
+};
+const next: MacosUpdate = { label: 'macOS 27-26A428', title: 'macOS 27', version: '27.0', build: '26A428' };
+const beta: MacosUpdate = {
+  label: 'macOS 26.7 Beta-25G5229c',
+  title: 'macOS 26.7 Beta',
+  version: '26.7',
+  build: '25G5229c',
+};
+const improvement: MacosUpdate = { ...tahoe, label: 'x', extra: '(a)', build: '25G771229a' };
+
+function stateWith(offers: Known<readonly MacosUpdate[]> | undefined, values: Partial<FactValues> = {}, to = '26.7') {
+  const { nodes } = observedFleet({
+    values: { 'studio-1': { 'macos-version': { version: '26.5', build: '25F71' }, ...values } },
+  });
+  return updateState(to, { node, facts: nodes[node]?.facts, offers });
+}
+
+const told = (state: ReturnType<typeof updateState>): string =>
+  state.kind === 'blocked' ? `${state.diagnostic.code}: ${plainText(state.diagnostic.detail)}` : state.kind;
+
+describe('the state of a Mac before an update', () => {
+  it('is offered if the list has exactly one release of the version', () => {
+    expect(stateWith(known([next, beta, improvement, tahoe]))).toEqual({
+      kind: 'offered',
+      from: 'macOS 26.5',
+      update: tahoe,
+    });
+  });
+
+  it.each([
+    ['the next major version', [next]],
+    ['a beta', [beta]],
+    ['a background security improvement', [improvement]],
+    ['two builds of the version', [tahoe, { ...tahoe, label: 'y', build: '25G230' }]],
+    ['nothing', []],
+  ])('is blocked if the Mac is offered only %s', (_, offers) => {
+    expect(told(stateWith(known(offers)))).toMatch(
+      /^upgrade\/not-offered: studio-1: it runs macOS 26\.5 and is offered /,
+    );
+  });
+
+  it('is blocked with the reason if the Mac could not reach the server', () => {
+    const offline = unknown('failed', "The Mac could not reach Apple's update server.");
+    expect(told(stateWith(offline))).toContain("could not reach Apple's update server");
+  });
+
+  it('is blocked if the file wants an older version', () => {
+    expect(told(stateWith(known([]), {}, '26.4')).split(':')[0]).toBe('upgrade/newer');
+  });
+
+  it('is the next major version if the file names it', () => {
+    expect(stateWith(known([next, tahoe]), {}, '27.0')).toMatchObject({ kind: 'offered', update: next });
+  });
+
+  it('is blocked if the Mac does not answer', () => {
+    expect(told(updateState('26.7', { node, facts: undefined, offers: undefined })).split(':')[0]).toBe(
+      'upgrade/unknown',
+    );
+  });
+
+  it('is done with the release, not with its beta', () => {
+    const at = (build: string) => stateWith(known([tahoe]), { 'macos-version': { version: '26.7', build } }).kind;
+    expect([at('25G229'), at('25G5229c')]).toEqual(['done', 'offered']);
+  });
+
+  it('is installing while the job runs in this boot session', () => {
+    const job = (state: string) => ({
+      jobs: [{ key: 'k', fields: { name: 'install-macos', label: tahoe.label, state } }],
+    });
+    expect(stateWith(known([]), job('running'))).toEqual({
+      kind: 'installing',
+      from: 'macOS 26.5',
+      label: tahoe.label,
+    });
+    expect(stateWith(known([tahoe]), job('gone')).kind).toBe('offered');
+  });
+
+  it('leaves the update to a person if nobody asked for offers', () => {
+    expect(stateWith(undefined).kind).toBe('by-hand');
+  });
+});
+
+describe('the proof of an update', () => {
+  const problem = (build: string | undefined, found: { readonly version: string; readonly build: string }) =>
+    updateProblem('26.7', { node, build, now: stateWith(undefined, { 'macos-version': found }) });
+
+  it('is the exact build', () => {
+    expect(problem('25G229', { version: '26.7', build: '25G229' })).toBeUndefined();
+    expect(problem('25G229', { version: '26.7', build: '25G230' })?.code).toBe('upgrade/not-updated');
+    expect(problem('25G229', { version: '26.5', build: '25F71' })?.code).toBe('upgrade/not-updated');
+  });
+
+  it('is any release of the version if a person installed it', () => {
+    expect(problem(undefined, { version: '26.7', build: '25G230' })).toBeUndefined();
+  });
+});
