@@ -13,6 +13,7 @@ import {
 } from '../../engine/observe/facts.ts';
 import type { NodeObservation } from '../../model/facts/fact-values.ts';
 import { given } from '../../model/given.ts';
+import { mapKnown, seenValue } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import { exitText, type Probe } from '../../model/probe.ts';
 import { nodeSubject } from '../../model/subject.ts';
@@ -21,7 +22,7 @@ import { parseFrames } from '../../node/frames.ts';
 import { observationMaxBytes, observeCommand } from '../../node/observe-script.ts';
 import type { SoughtModel } from '../../node/probes/model-copies.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
-import { read } from '../../rack/fact.ts';
+import { read, readValue } from '../../rack/fact.ts';
 import { isRunning, seeRank } from '../../rack/placement/mesh/rank-states.ts';
 import { placementsFact } from '../../rack/placement/observed/fact.ts';
 import { forEachLimited } from '../../remote/limit-parallel.ts';
@@ -72,6 +73,48 @@ export async function observeFleet(ways: readonly NodeTarget[], options: Observe
     options.onNode?.(way.node, answer.failures.length === 0);
   }).finally(() => wait?.stop());
   return { nodes, failures };
+}
+
+/**
+ * Observes the Macs of meshes again whose ranks all ran but returned no token, without requesting one: the request may
+ * have ended a rank or its Mac after that Mac had answered.
+ * @param observe observes these nodes without requesting tokens
+ */
+export async function observeSilentMeshes(
+  before: FleetObservation,
+  layouts: readonly Layout[],
+  observe: (nodes: readonly NodeName[]) => Promise<FleetObservation>,
+): Promise<FleetObservation> {
+  const silent = layouts.filter(({ name, nodes }) => {
+    const ranks = nodes.map((node) => seenValue(seeRank(node, name, before.nodes[node]?.facts).seen));
+    return ranks[0]?.record?.token.kind === 'silent' && ranks.every((rank) => rank !== undefined && isRunning(rank));
+  });
+  if (silent.length === 0) return before;
+  const now = await observe([...new Set(silent.flatMap(({ nodes }) => nodes))]);
+  const nodes = Object.values(now.nodes).map((one) => [one.node, withTokenOf(before.nodes[one.node], one)] as const);
+  return joinedObservation(before, { ...now, nodes: Object.fromEntries(nodes) });
+}
+
+/** The newer facts, with the tokens of the same starts. */
+function withTokenOf(before: NodeObservation | undefined, now: NodeObservation): NodeObservation {
+  const asked = readValue(before?.facts, placementsFact) ?? [];
+  const placements = mapKnown(read(now.facts, placementsFact), (ranks) =>
+    ranks.map((rank) => {
+      const same = asked.find((one) => one.placement === rank.placement && one.generation === rank.generation);
+      return { ...rank, token: same?.token ?? rank.token };
+    }),
+  );
+  return { ...now, facts: { ...now.facts, placements } };
+}
+
+/** An observation with newer ones of some of its nodes. */
+function joinedObservation(before: FleetObservation, now: FleetObservation): FleetObservation {
+  const older = Object.entries(before.failures).filter(([node]) => !Object.hasOwn(now.nodes, node));
+  // Without prototypes, because a node can be named `constructor`.
+  return {
+    nodes: Object.assign(Object.create(null), before.nodes, now.nodes),
+    failures: Object.assign(Object.create(null), Object.fromEntries(older), now.failures),
+  };
 }
 
 async function observeNode(

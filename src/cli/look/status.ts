@@ -1,12 +1,14 @@
 import { readIncidents } from '../../apply/journal/incidents.ts';
 import { type RecordedRun, readableRuns } from '../../apply/journal/journal.ts';
 import { readMeasuredCables } from '../../apply/journal/measured-cables.ts';
+import { observeSilentMeshes } from '../../apply/reach/observe.ts';
 import { layoutsOf } from '../../desired/layouts.ts';
 import { type Diagnostic, hasTrait, isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { fleetFindings } from '../../engine/diagnose/diagnose-fleet.ts';
 import { recoveriesIn } from '../../engine/diagnose/past-cures.ts';
 import { troublesOf, withoutConsequences } from '../../engine/diagnose/troubles.ts';
+import { factNames } from '../../engine/observe/facts.ts';
 import { withoutVainCommands } from '../../engine/plan/vain-commands.ts';
 import { unreachedOf, viewOf } from '../../engine/plan/view.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
@@ -85,35 +87,44 @@ type CheckedFleet = Awaited<ReturnType<typeof checkFleet>>;
 /** The Macs observed so far, before the others have answered. */
 type SeenSoFar = Pick<StatusInput, 'desired' | 'observation'>;
 
-/**
- * Observes the nodes named on the command line, or else all nodes, and checks for faults.
- * `onSeen` is called after each Mac with all Macs observed so far. With `isAsStarted`, placements are compared with the
- * settings of their last start as far as they are known, not with the file's.
- */
-export async function checkFleet(
-  run: Run,
-  { onSeen, isAsStarted = false }: { readonly onSeen?: (seen: SeenSoFar) => void; readonly isAsStarted?: boolean } = {},
-) {
+interface CheckOptions {
+  /** Called after each Mac with all Macs observed so far. */
+  readonly onSeen?: (seen: SeenSoFar) => void;
+  /**
+   * True if placements are compared with the settings of their last start as far as they are known, not with the
+   * file's. Macs of a mesh that returns no token are then observed twice.
+   */
+  readonly isAsStarted?: boolean;
+}
+
+/** Observes the nodes named on the command line, or else all nodes, and checks for faults. */
+export async function checkFleet(run: Run, { onSeen, isAsStarted = false }: CheckOptions = {}) {
   const cluster = openCluster(run);
   const locked = lockedFleet(run, cluster);
   const desired = judgedFleet(run, cluster);
   const nodes = targetedNodes(run, desired, run.words);
   const names = nodes.map(({ name }) => name);
   const ways = openTargets(run, cluster);
+  const layouts = desired.placements.flatMap(layoutsOf);
   // Without prototypes, because `constructor` is a valid node name.
   const seenNodes: Record<string, NodeObservation> = Object.create(null);
   const seenFailures: Record<string, readonly Diagnostic[]> = Object.create(null);
   const { isSimulated } = run.console;
   const observed = await observeNodes(run, nodes, ways, {
     ...shownOnly(run),
-    tokensOf: desired.placements.flatMap(layoutsOf),
+    tokensOf: layouts,
     onSeen: (seen, failures) => {
       seenNodes[seen.node] = seen;
       if (failures.length > 0) seenFailures[seen.node] = failures;
       onSeen?.({ desired, observation: { nodes: seenNodes, failures: seenFailures } });
     },
   });
-  const observation = withShutdowns(run, desired.name, observed);
+  const again = (wanted: readonly NodeName[]): Promise<FleetObservation> => {
+    const some = nodes.filter(({ name }) => wanted.includes(name));
+    return observeNodes(run, some, ways, { ...shownOnly(run), facts: factNames });
+  };
+  const settled = isAsStarted ? await observeSilentMeshes(observed, layouts, again) : observed;
+  const observation = withShutdowns(run, desired.name, settled);
   const measured = readMeasuredCables(journalsOf(run, desired.name));
   const viewFor = (fleet: DesiredFleet) => viewOf({ desired: fleet, observation, targets: names });
   const inFile = viewFor(withMeasured(run, locked, measured));
