@@ -108,7 +108,7 @@ function withTokenOf(before: NodeObservation | undefined, now: NodeObservation):
 }
 
 /** An observation with newer ones of some of its nodes. */
-function joinedObservation(before: FleetObservation, now: FleetObservation): FleetObservation {
+export function joinedObservation(before: FleetObservation, now: FleetObservation): FleetObservation {
   const older = Object.entries(before.failures).filter(([node]) => !Object.hasOwn(now.nodes, node));
   // Without prototypes, because a node can be named `constructor`.
   return {

@@ -2,6 +2,7 @@ import { incidentFolder, readIncidents } from '../../apply/journal/incidents.ts'
 import { type Journal, newRunId, openJournal } from '../../apply/journal/journal.ts';
 import { thisController } from '../../apply/lease/controller.ts';
 import type { Performed } from '../../apply/playbook-report.ts';
+import { joinedObservation } from '../../apply/reach/observe.ts';
 import { everyNode } from '../../desired/layouts.ts';
 import { placementsFor } from '../../desired/replicas.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
@@ -14,6 +15,7 @@ import type { RecoverDocument } from '../../model/documents.generated.ts';
 import { given } from '../../model/given.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
+import type { FleetObservation } from '../../rack/examination.ts';
 import { fitLines } from '../../report/page.ts';
 import { cureText, type DoneCure, doneText, questionText, servingText, wrongLines } from '../../report/recover-text.ts';
 import { placementsNamed } from '../cluster/targets.ts';
@@ -89,10 +91,13 @@ interface Climb {
   readonly incident?: string;
 }
 
-/** One observation of the whole rack, with a token from each placement: the same as that of `doctor`. */
-async function measure(run: Run): Promise<Measured> {
+/**
+ * One observation of the whole rack, with a token from each placement: the same as that of `doctor`.
+ * @param known such an observation, if there is one
+ */
+async function measure(run: Run, known?: FleetObservation): Promise<Measured> {
   const { nodes: _nodes, label: _label, ...options } = run.options;
-  const checked = await checkFleet({ ...run, words: [], options }, { isAsStarted: true });
+  const checked = await checkFleet({ ...run, words: [], options }, { isAsStarted: true, ...given({ seen: known }) });
   const { desired, locked, observation, placements, clients, changed } = checked;
   const { shown, document } = doctorParts(checked);
   const outlets = nodesWithOutlet(desired).map(({ name }) => name);
@@ -174,7 +179,7 @@ async function climb(
       last = await measure(run);
       return last;
     };
-    const { exit, problems, hasChanged } = await withLine(
+    const { exit, problems, hasChanged, observation } = await withLine(
       run.console,
       (seconds) => (isShownItself(run, cure) ? undefined : `${cureText(cure)}: ${seconds} s`),
       () => runCure(run, cure, { seen: now.seen, names, measure: measureAgain }),
@@ -183,8 +188,8 @@ async function climb(
     journal.write({ phase: 'cured', isDone: done.isDone, hasChanged, ms: done.ms });
     if (exit === exitCode.leaseHeld) return { ...now, problems, isHeld: true };
     if (!run.options.json) run.console.out(paragraphText(run.console, doneText(now.done.length + 1, done)));
-    // A wait has just measured.
-    const seen = last ?? (await measure(run));
+    // A wait has just measured, and a final check has just observed.
+    const seen = last ?? (await measure(run, finalObservation(now.seen, names, observation)));
     now = {
       seen,
       next: nextCure(seen, names, [...now.done.map((one) => one.cure), cure]),
@@ -193,6 +198,17 @@ async function climb(
     };
   }
   return now;
+}
+
+/** The last observation with that of a final check, if it covers all Macs of these placements and is new. */
+function finalObservation(
+  { desired, observation: before }: Measured,
+  names: readonly string[],
+  now: FleetObservation | undefined,
+): FleetObservation | undefined {
+  if (now === undefined || now === before) return undefined;
+  const members = desired.placements.filter(({ name }) => names.includes(name)).flatMap(everyNode);
+  return members.every((node) => Object.hasOwn(now.nodes, node)) ? joinedObservation(before, now) : undefined;
 }
 
 /** These cures show what they wait for; with `--json`, none does. */

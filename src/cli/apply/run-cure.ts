@@ -7,6 +7,7 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import type { DoctorDocument } from '../../model/documents.generated.ts';
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
+import type { FleetObservation } from '../../rack/examination.ts';
 import type { Goal } from '../../rack/goal.ts';
 import { longestQuietMs } from '../../rack/placement/mesh/read-mesh.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
@@ -16,9 +17,9 @@ import { codeFor, type ExitCode, exitCode, firstOf } from '../exit-codes.ts';
 import { cables } from '../look/cables.ts';
 import { observeNodes } from '../look/observe-fleet.ts';
 import { createConsent } from '../plan/consent.ts';
-import { showWait } from '../terminal/console.ts';
+import { type Ended, showWait } from '../terminal/console.ts';
 import { timingFor } from '../use-limits.ts';
-import type { Run, VerbBody } from '../verb.ts';
+import type { Run } from '../verb.ts';
 import { actOn, type SeenCluster } from './act-on.ts';
 import { actOnMacs, actOnPlacements } from './act-verbs.ts';
 import { reaching } from './final-check.ts';
@@ -56,6 +57,8 @@ export interface CureResult {
   readonly problems: readonly Diagnostic[];
   /** False if it only waited, or if nothing was left to do, as after another run's cure. */
   readonly hasChanged: boolean;
+  /** Its final check, with tokens. */
+  readonly observation?: FleetObservation;
 }
 
 /** What a cure needs: the last measurement, and a way to measure again while it waits. */
@@ -75,14 +78,19 @@ export async function runCure(run: Run, cure: Cure, context: CureContext): Promi
     const { document } = ended;
     const steps = 'steps' in document && 'counts' in document ? document.steps : undefined;
     const hasChanged = steps?.some(({ outcome }) => outcome === 'changed') ?? true;
-    return { exit: ended.exit ?? exitCode.done, problems, hasChanged };
+    const observation = 'outcome' in ended ? ended.outcome.report.observation : undefined;
+    return { exit: ended.exit ?? exitCode.done, problems, hasChanged, ...given({ observation }) };
   } catch (error) {
     if (!(error instanceof FleetError)) throw error;
     return { exit: firstOf(error.diagnostics.map(codeFor)), problems: error.diagnostics, hasChanged: false };
   }
 }
 
-function bodyOf({ rung, names }: Cure, { seen, names: all, measure }: CureContext, outer: Run): VerbBody {
+function bodyOf(
+  { rung, names }: Cure,
+  { seen, names: all, measure }: CureContext,
+  outer: Run,
+): (run: Run) => Promise<number | Ended | EndedRun> {
   const { desired } = seen;
   const targets = desired.nodes.map(({ name }) => name).filter((name) => names.some((one) => one === name));
   switch (rung) {

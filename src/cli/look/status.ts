@@ -90,6 +90,8 @@ type SeenSoFar = Pick<StatusInput, 'desired' | 'observation'>;
 interface CheckOptions {
   /** Called after each Mac with all Macs observed so far. */
   readonly onSeen?: (seen: SeenSoFar) => void;
+  /** An observation of these nodes, with tokens, that is recent enough. */
+  readonly seen?: FleetObservation;
   /**
    * True if placements are compared with the settings of their last start as far as they are known, not with the
    * file's. Macs of a mesh that returns no token are then observed twice.
@@ -98,7 +100,7 @@ interface CheckOptions {
 }
 
 /** Observes the nodes named on the command line, or else all nodes, and checks for faults. */
-export async function checkFleet(run: Run, { onSeen, isAsStarted = false }: CheckOptions = {}) {
+export async function checkFleet(run: Run, { onSeen, seen, isAsStarted = false }: CheckOptions = {}) {
   const cluster = openCluster(run);
   const locked = lockedFleet(run, cluster);
   const desired = judgedFleet(run, cluster);
@@ -110,15 +112,17 @@ export async function checkFleet(run: Run, { onSeen, isAsStarted = false }: Chec
   const seenNodes: Record<string, NodeObservation> = Object.create(null);
   const seenFailures: Record<string, readonly Diagnostic[]> = Object.create(null);
   const { isSimulated } = run.console;
-  const observed = await observeNodes(run, nodes, ways, {
-    ...shownOnly(run),
-    tokensOf: layouts,
-    onSeen: (seen, failures) => {
-      seenNodes[seen.node] = seen;
-      if (failures.length > 0) seenFailures[seen.node] = failures;
-      onSeen?.({ desired, observation: { nodes: seenNodes, failures: seenFailures } });
-    },
-  });
+  const observed =
+    seen ??
+    (await observeNodes(run, nodes, ways, {
+      ...shownOnly(run),
+      tokensOf: layouts,
+      onSeen: (one, failures) => {
+        seenNodes[one.node] = one;
+        if (failures.length > 0) seenFailures[one.node] = failures;
+        onSeen?.({ desired, observation: { nodes: seenNodes, failures: seenFailures } });
+      },
+    }));
   const again = (wanted: readonly NodeName[]): Promise<FleetObservation> => {
     const some = nodes.filter(({ name }) => wanted.includes(name));
     return observeNodes(run, some, ways, { ...shownOnly(run), facts: factNames });
