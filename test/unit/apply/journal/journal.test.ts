@@ -12,12 +12,14 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
+  type JournalEntry,
   journalFolder,
   newRunId,
   openJournal,
   parseJournal,
   readJournals,
 } from '../../../../src/apply/journal/journal.ts';
+import { readMeasuredCables } from '../../../../src/apply/journal/measured-cables.ts';
 import { readRates } from '../../../../src/apply/journal/measured-rates.ts';
 import { readSecrets } from '../../../../src/diagnostics/hide-secrets.ts';
 import { temporaryFolder } from '../../../temporary-folder.ts';
@@ -274,5 +276,46 @@ describe('the rates for the next plan', () => {
     mkdirSync(join(folder, '..'), { recursive: true });
     writeFileSync(folder, '');
     expect(readRates(folder)).toEqual({});
+  });
+});
+
+describe('the measured cables', () => {
+  const [near, far, other] = ['studio-1:1', 'studio-2:1', 'studio-3:1'];
+  const change = 'studio-1 placement/chat';
+  const write = (folder: string, runId: string, bodies: readonly JournalEntry[]): void => {
+    const journal = openIn(folder, runId);
+    journal.write(begin);
+    for (const body of bodies) journal.write(body);
+    journal.close();
+  };
+  const measuredAs = (verdict: 'dead' | 'unrated', ...ends: readonly string[]): JournalEntry => ({
+    phase: 'measured',
+    ends,
+    verdict,
+  });
+  const step = (node: string, act: string, outcome: 'changed' | 'failed' = 'changed'): readonly JournalEntry[] => {
+    const effect = act === 'prove' ? 'none' : 'start';
+    const intent = { phase: 'intent', step: `${node}/${act}`, node, act, effect, class: 'converge' } as const;
+    return [
+      { ...intent, changes: [change] },
+      { phase: 'outcome', step: intent.step, node, outcome, ms: 1, problems: [] },
+    ];
+  };
+  const verdicts = (folder: string) => readMeasuredCables(folder).map(({ cable }) => [...cable.ends, cable.verdict]);
+
+  it('no longer include a dead cable whose Macs served a placement afterwards', () => {
+    const folder = freshFolder();
+    write(folder, '20261124T100000-aa', [measuredAs('unrated', near, far)]);
+    write(folder, '20261125T100000-bb', [measuredAs('dead', near, far), measuredAs('dead', near, other)]);
+    const starts = [...step('studio-1', 'script'), ...step('studio-2', 'script')];
+    write(folder, '20261126T100000-cc', [...starts, ...step('studio-1', 'prove', 'failed')]);
+    expect(verdicts(folder)).toEqual([
+      [near, far, 'dead'],
+      [near, other, 'dead'],
+    ]);
+    write(folder, '20261127T100000-dd', [...starts, ...step('studio-1', 'prove')]);
+    expect(verdicts(folder)).toEqual([[near, other, 'dead']]);
+    write(folder, '20261128T100000-ee', [measuredAs('dead', near, far)]);
+    expect(verdicts(folder)).toContainEqual([near, far, 'dead']);
   });
 });
