@@ -137,16 +137,29 @@ function curesFor(
   return [
     ...own.flatMap((one) => curesIn(one, { members, suspended, dropped })),
     ...own.flatMap((one) => stopsFor(one, known)),
-  ];
+  ].filter((one) => !disturbsUnknown(one, seen));
 }
+
+/** True if a cure acts on a whole Mac with a rank of a placement whose state is unknown although its Macs answer. */
+const disturbsUnknown = (
+  { rung, names }: Cure,
+  { placements, observation: { failures } }: Pick<SeenTroubles, 'placements' | 'observation'>,
+): boolean =>
+  (rung === 'network' || rung === 'measure' || rung === 'reboot') &&
+  placements.some(
+    ({ state, nodes }) =>
+      state === 'unknown' &&
+      nodes.every((node) => (failures[node] ?? []).length === 0) &&
+      nodes.some((node) => names.some((name) => name === node)),
+  );
 
 /** True if clients of a placement may still get their answers: a long prompt looks like a hang. */
 export function mayBeBusy(
-  { name, suspended, state }: PlacementSurvey,
+  { name, suspended, state, unasked }: PlacementSurvey,
   { clients }: Pick<SeenTroubles, 'clients'>,
 ): boolean {
   const status = clients.find(({ placement }) => placement === name)?.status;
-  if (status?.kind !== 'known' || suspended !== undefined || (state !== 'hung' && state !== 'unknown')) return false;
+  if (status?.kind !== 'known' || suspended !== undefined || (state !== 'hung' && unasked !== true)) return false;
   const { running, waiting, quietMs = 0 } = status.value;
   return running + waiting > 0 && quietMs < longestQuietMs;
 }

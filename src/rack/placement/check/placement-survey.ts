@@ -72,6 +72,8 @@ export interface PlacementSurvey extends Pick<DesiredPlacement, 'name' | 'nodes'
   /** Set if it returned no token in time although clients get answers. */
   readonly proof?: 'traffic';
   readonly suspended?: readonly SuspendedRank[];
+  /** Set if its state is unknown only because its endpoint was not asked for a token. */
+  readonly unasked?: true;
   /** Set if all its ranks run, but its runtime has dropped its instance of the placement. */
   readonly instance?: 'missing';
   /** Set if it runs, does not match the file, and returned no token either. */
@@ -143,6 +145,7 @@ function surveyOf(one: PlacementCase, view: View): PlacementSurvey {
       staysOn: mesh.usedTcp === 'again' ? ('tcp' as const) : undefined,
       proof: mesh.seen === 'answers-clients' ? ('traffic' as const) : undefined,
       suspended: suspended.length === 0 ? undefined : suspended,
+      unasked: mesh.seen === 'token-unobserved' ? (true as const) : undefined,
       instance: mesh.seen === 'instance-missing' ? ('missing' as const) : undefined,
       silent: state === 'changed' && isSilent(mesh) ? (true as const) : undefined,
       generation: generation === 0 ? undefined : generation,

@@ -155,6 +155,28 @@ describe('the next cure', () => {
     expect(found).toEqual({ kind: 'person', findings: [suspected, bridge] });
   });
 
+  it('RC3: changes no Mac of a placement whose state is unknown, even if another placement there does not serve', () => {
+    const bridge = diagnose(codes['address/by-dhcp'], { subject: nodesSubject(['studio-1']), detail: 'By DHCP.' });
+    const rebooted = diagnose('mesh/not-serving', { ...suspected, hint: prose`${meshwright('reboot', 'studio-2')}` });
+    const unread: PlacementSurvey = { ...hung, name: 'other', state: 'unknown', standing: 'unknown' };
+    const troubles = [trouble(bridge, { hanging: ['placement chat'] }), trouble(rebooted)];
+    const nextWith = (other: PlacementSurvey) => {
+      const seen = { troubles, clients: [], changed: [], outlets: [], observation: { nodes: {}, failures: {} } };
+      return nextCure({ ...seen, placements: [hung, other] }, ['chat', 'other']);
+    };
+    expect(nextWith(unread)).toEqual({ kind: 'person', findings: [bridge, rebooted] });
+    expect(nextWith({ ...unread, nodes: [nodeName('studio-3')] })).toMatchObject({ cure: { rung: 'network' } });
+    expect(nextWith({ ...unread, state: 'serving' })).toMatchObject({ cure: { rung: 'network' } });
+  });
+
+  it('RC3: is no wait for requests in flight while the processes of the ranks are unknown', () => {
+    const unknown = { ...hung, state: 'unknown', standing: 'unknown' } as const;
+    const clients = [clientsOf({ running: 1, quietMs: 60_000 })];
+    expect(next([trouble(suspected)], { survey: unknown, clients })).toMatchObject({ kind: 'person' });
+    const unasked: PlacementSurvey = { ...unknown, unasked: true };
+    expect(next([trouble(suspected)], { survey: unasked, clients })).toMatchObject({ cure: { rung: 'wait' } });
+  });
+
   it('is to wait for requests in flight, because a long prompt is not a hang', () => {
     const quiet = (quietMs: number) => [clientsOf({ running: 1, quietMs })];
     const wait = next([trouble(suspected)], { clients: quiet(60_000) });
