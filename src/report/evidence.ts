@@ -117,12 +117,23 @@ const contents: Readonly<Record<string, string>> = {
   'cluster.lock': 'versions of runtimes and models',
 };
 
-/** What an archive contains, what could not be read, and what to check before it is published. */
-export function evidenceText(head: string, { placements, files, diagnostics }: Evidence, page: Page): string {
+/**
+ * What an archive contains, what could not be read, and what to check before it is published.
+ * @param path shown on a line of its own that is never broken, so that it can be copied
+ */
+export function evidenceText(
+  head: string,
+  { placements, files, diagnostics }: Evidence,
+  page: Page,
+  path?: string,
+): string {
   const row = (name: string, text: string): readonly string[] => hang(padEnd(`  ${name}`, 16), text, page.columns);
   const runs = Object.keys(files).filter((name) => name.startsWith('journal/')).length;
   return pageText([
-    titleLines([head], page.isSimulated ? 'simulated' : '', page),
+    [
+      ...titleLines([head], page.isSimulated ? 'simulated' : '', page),
+      ...(path === undefined ? [] : [`  ${escapeText(path)}`]),
+    ],
     Object.entries(placements).flatMap(([name, state]) => hang('  ', escapeText(`${name}: ${state}`), page.columns)),
     [
       ...Object.entries(contents).flatMap(([name, text]) => (name in files ? row(name, text) : [])),

@@ -48,11 +48,15 @@ export const bundle: VerbBody = async (run) => {
     unread,
     diagnostics,
   };
-  const written = `Wrote ${shownPath(run.folder, path)} (${bytesText(archive.length)}).`;
   return {
     exit: codeForNodes(saved.nodes.map((node) => (unread.includes(node) ? 'unjudged' : 'fine'))),
     document,
-    text: evidenceText(written, evidence, pageFor(run.console)),
+    text: evidenceText(
+      `Wrote ${bytesText(archive.length)}:`,
+      evidence,
+      pageFor(run.console),
+      shownPath(run.folder, path),
+    ),
   };
 };
 
