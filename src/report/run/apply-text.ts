@@ -18,7 +18,7 @@ type PlainTask =
   | { readonly kind: 'wait'; readonly for: string }
   | { readonly kind: 'assert'; readonly property: string; readonly is: string | number | boolean }
   | { readonly kind: 'verify' }
-  | { readonly kind: 'bake'; readonly ms: number };
+  | { readonly kind: 'bake' };
 
 /**
  * `studio-1, studio-2: power/sleep is 0`, or that the task failed; the reason is printed at the end of the run.
@@ -48,7 +48,8 @@ function wordsFor(task: PlainTask): readonly [string, string] {
     case 'verify':
       return ['nothing left to change', 'some changes are left'];
     case 'bake':
-      return [`served for ${durationText(task.ms)}`, 'did not keep serving'];
+      // Without its time: on a simulated rack, it passes faster than the file says.
+      return ['kept serving', 'did not keep serving'];
   }
 }
 

@@ -120,6 +120,7 @@ describe('a bake time', () => {
   it('passes if every check gets a token, and repeats a check that does not', async () => {
     expect(await baked(serving)).toEqual({ checks: 11, failed: [], codes: [] });
     expect(await baked(serving, hung, serving)).toEqual({ checks: 12, failed: [], codes: [] });
+    expect(taskText({ kind: 'bake' }, ['studio-2'], { failed: [], isCut: false })).toBe('studio-2: kept serving');
   });
 
   it('fails for all nodes of a placement that two checks in a row find hung', async () => {
