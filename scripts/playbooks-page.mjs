@@ -66,7 +66,8 @@ without a terminal, it ends the run. If a play chooses its Macs by label, the cl
 Mac that lost its label is left out, and a Mac that got it is not added.
 
 \`--check\` takes the same path and ends before the question. It runs no program and sends no notice, and it evaluates
-neither \`windows\` nor \`blockers\`. It exits with 2 if there is something to do.
+neither \`windows\` nor \`blockers\`. It exits with 2 if there is something to do. What \`recover\` does depends on what
+it measures when it runs, so the preview says the most that it may do.
 
 ## Keys of a play
 

@@ -108,6 +108,26 @@ describe('a rolling playbook', () => {
     expect(await refused('blockers: [{ requests: 0 }]')).toEqual([5, ['task/blocked'], []]);
   });
 
+  it('says the most that a recovery may do, since no plan can show it', async () => {
+    const mostOf = async (...words: readonly string[]): Promise<string> =>
+      flat((await run('run', 'nightly', '--all', '--check', ...words)).stdout).replace(
+        /.*?(recover .*) Checked only.*/,
+        '$1',
+      );
+    expect(await mostOf()).toMatch(
+      /^recover brings back what does not serve of left and right; at most interrupts left, right .* At most, recover changes network settings on studio-1,4 and interrupts left, right; it reboots only with --allow reboot\. Nothing is rebooted, switched off or deleted\.$/,
+    );
+    expect(await mostOf('--allow', 'reboot')).toMatch(
+      /; at most restarts studio-1,4 .* interrupts left, right and restarts studio-1,4\. Nothing is switched off or deleted\.$/,
+    );
+    const [batch] = report(await run('run', 'nightly', '--all', '--check', '--json')).batches ?? [];
+    expect(batch?.tasks.map(({ possible }) => possible.map(({ kind }) => kind))).toEqual([
+      ['network', 'interrupt'],
+      [],
+      [],
+    ]);
+  });
+
   it('checks everything at night, and measures what serves', async () => {
     const ran = await run('run', 'nightly', '--all', '--yes');
     expect(ran.code).toBe(0);

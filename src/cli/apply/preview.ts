@@ -1,4 +1,5 @@
 import type { ForeseenBatch, ForeseenWork, PlaybookReport } from '../../apply/playbook-report.ts';
+import { everyNode } from '../../desired/layouts.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { joinEffects } from '../../engine/plan/effect-totals.ts';
 import type { EffectTotal } from '../../engine/plan/plan.ts';
@@ -20,6 +21,28 @@ import { shownWord } from '../verb.ts';
 export const effectsOf = (batches: readonly ForeseenBatch[]): readonly EffectTotal[] =>
   joinEffects(batches.flatMap(({ works }) => works.flatMap(ownEffects)));
 
+/** What a preview depends on, besides the batches. */
+interface PreviewContext {
+  readonly desired: DesiredFleet;
+  /** True with `--allow reboot`. */
+  readonly mayReboot: boolean;
+}
+
+/**
+ * The most that `recover` may do, in order of severity. Its cures depend on what it measures when it runs, so no plan
+ * shows them. A reboot also interrupts the other placements on these Macs.
+ */
+function possibleEffects({ work }: ForeseenWork, { desired, mayReboot }: PreviewContext): readonly EffectTotal[] {
+  if (work.kind !== 'recover' || work.placements.length === 0) return [];
+  const { nodes, placements } = work;
+  const all = desired.placements.filter((one) => everyNode(one).some((node) => nodes.includes(node)));
+  return [
+    { kind: 'network', nodes, placements: [] },
+    { kind: 'interrupt', nodes, placements: mayReboot ? all.map(({ name }) => name) : placements },
+    ...(mayReboot ? [{ kind: 'reboot', nodes, placements: [] } as const] : []),
+  ];
+}
+
 function ownEffects({ work, plan }: ForeseenWork): readonly EffectTotal[] {
   if (work.kind !== 'run' || work.effect === 'none') return plan?.effects ?? [];
   return [{ kind: work.effect, nodes: work.commands.map(({ node }) => node), placements: [] }];
@@ -38,29 +61,36 @@ export const unseenIn = (batches: readonly ForeseenBatch[]): readonly string[] =
   ...new Set(batches.flatMap(({ works }) => works.flatMap(({ plan }) => Object.keys(plan?.unreached ?? {})))),
 ];
 
+const totalTexts = (effects: readonly EffectTotal[]): readonly string[] =>
+  effectTexts({ effects, changes: [], steps: [] });
+
 /** Every play with its batches and their tasks, then the effects of the whole playbook. */
 export function previewText(
   { plays }: Playbook,
   batches: readonly ForeseenBatch[],
-  { desired, page }: { readonly desired: DesiredFleet; readonly page: Page },
+  context: PreviewContext & { readonly page: Page },
 ): string {
+  const { desired, mayReboot, page } = context;
   const lost = unseenIn(batches);
   const effects = effectsOf(batches);
-  const said = effectTexts({ effects, changes: [], steps: [] });
+  const said = totalTexts(effects);
+  const possible = joinEffects(batches.flatMap(({ works }) => works.flatMap((one) => possibleEffects(one, context))));
+  const most = `At most, recover ${listText(totalTexts(possible))}${mayReboot ? '' : '; it reboots only with --allow reboot'}.`;
   return pageText([
     ...plays.map((play, at) => {
       const own = batches.filter((batch) => batch.play === at);
       const title = `Play ${at + 1} of ${plays.length}${play.name === undefined ? '' : `: ${escapeText(play.name)}`}`;
       return [
         ...fitLines(title, page.columns).map((line) => page.paint('strong', line)),
-        ...own.flatMap((batch, index) => batchLines(batch, [index + 1, own.length], { desired, page })),
+        ...own.flatMap((batch, index) => batchLines(batch, [index + 1, own.length], context)),
         ...remarkOf(play, own, desired).flatMap((line) => hang('  ', line, page.columns)),
       ];
     }),
     lost.length === 0 ? [] : fitLines(`Not reached, and so not planned: ${nodesText(lost)}.`, page.columns),
     [
       ...(said.length === 0 ? [] : fitLines(`Effects of the whole playbook: ${said.join('; ')}.`, page.columns)),
-      ...fitLines(denialText(effects), page.columns),
+      ...(possible.length === 0 ? [] : fitLines(most, page.columns)),
+      ...fitLines(denialText([...effects, ...possible]), page.columns),
     ].filter((line) => line !== ''),
   ]);
 }
@@ -68,12 +98,13 @@ export function previewText(
 function batchLines(
   { nodes, works }: ForeseenBatch,
   [number, count]: readonly [number, number],
-  { desired, page }: { readonly desired: DesiredFleet; readonly page: Page },
+  context: PreviewContext & { readonly page: Page },
 ): readonly string[] {
+  const { desired, page } = context;
   const placements = [...new Set(unitsOf(nodes, desired).flatMap((unit) => unit.placements))];
   const runs = placements.length === 0 ? '' : ` (${placements.join(', ')})`;
   const lines = works.flatMap((one, index) => {
-    const text = workText(one, works.slice(0, index));
+    const text = workText(one, works.slice(0, index), totalTexts(possibleEffects(one, context)).at(-1));
     return text === undefined ? [] : [{ label: one.task.kind === 'ready' ? 'first' : one.task.kind, text }];
   });
   const width = Math.max(0, ...lines.map(({ label }) => label.length));
@@ -83,8 +114,15 @@ function batchLines(
   ];
 }
 
-/** What a task does, for the current state; undefined if it does nothing worth a line. */
-function workText({ work, task, plan, hung = [] }: ForeseenWork, before: readonly ForeseenWork[]): string | undefined {
+/**
+ * What a task does, for the current state; undefined if it does nothing worth a line.
+ * @param most the highest effect that it may have, if no plan shows it
+ */
+function workText(
+  { work, task, plan, hung = [] }: ForeseenWork,
+  before: readonly ForeseenWork[],
+  most: string | undefined,
+): string | undefined {
   switch (work.kind) {
     case 'plan': {
       const said = plan === undefined ? [] : effectTexts(plan);
@@ -114,9 +152,9 @@ function workText({ work, task, plan, hung = [] }: ForeseenWork, before: readonl
         ? 'no placement to check'
         : `${work.placements.join(', ')} must serve for ${durationText(work.ms)}`;
     case 'recover':
-      return work.placements.length === 0
+      return most === undefined
         ? 'no placement to check'
-        : `brings back what does not serve of ${listText(work.placements)}; reboots only with --allow reboot`;
+        : `brings back what does not serve of ${listText(work.placements)}; at most ${most}`;
     case 'bench':
       return `measures ${work.placements.length === 0 ? 'nothing' : listText(work.placements)}`;
     case 'notify':
@@ -195,13 +233,13 @@ export function untouchedLines(
 }
 
 /** The batches for `run --json`. */
-export const batchesJson = (batches: readonly ForeseenBatch[], desired: DesiredFleet): ReportDocument['batches'] =>
+export const batchesJson = (batches: readonly ForeseenBatch[], context: PreviewContext): ReportDocument['batches'] =>
   batches.map(({ play, nodes, works }) => ({
     play: play + 1,
     nodes,
-    placements: [...new Set(unitsOf(inFleetOrder(nodes, { desired }), desired).flatMap((unit) => unit.placements))],
+    placements: [...new Set(unitsOf(inFleetOrder(nodes, context), context.desired).flatMap((unit) => unit.placements))],
     tasks: works
       .filter(({ work }) => work.kind !== 'ready')
-      .map((one) => ({ task: one.task.kind, effects: ownEffects(one) })),
+      .map((one) => ({ task: one.task.kind, effects: ownEffects(one), possible: possibleEffects(one, context) })),
     hung: works.flatMap(({ hung = [] }) => hung.map(({ name }) => name)),
   }));

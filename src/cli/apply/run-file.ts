@@ -42,11 +42,12 @@ export const runFile: VerbBody = async (run) => {
   const consent = createConsent(run, { allowable });
   const mayReboot = allowedEffects(run, allowable).includes('reboot');
   const isCheck = run.own['check'] === true;
+  const context = { desired: fleet, mayReboot };
   let batches: readonly ForeseenBatch[] = [];
   const foresee = async (all: readonly ForeseenBatch[]): Promise<boolean> => {
     batches = all;
     if (!run.options.json)
-      run.console.out(`${previewText(playbook, batches, { desired: fleet, page: pageFor(run.console) })}\n`);
+      run.console.out(`${previewText(playbook, batches, { ...context, page: pageFor(run.console) })}\n`);
     return !isCheck && (!hasActs(batches) || (await consent.giveAll(effectsOf(batches), `Run ${shown}?`)));
   };
   // The file is read again, because its labels may change while a long playbook runs.
@@ -60,7 +61,7 @@ export const runFile: VerbBody = async (run) => {
   const check = () => ({ targets: judged });
   const ending = ({ report }: RunOutcome) => ({ closing: untouchedLines(batches, report, fleet) });
   const ended = await actOn(run, { verb: 'run', playbook, file: shown, scope, consent, ahead, check, ending }, cluster);
-  const document = { ...ended.document, ...given({ batches: batchesJson(batches, fleet) }) };
+  const document = { ...ended.document, ...given({ batches: batchesJson(batches, context) }) };
   if (!isCheck || ended.outcome.report.isInterrupted) return { ...ended, document };
   const isUnseen = unseenIn(batches).length > 0;
   const exit = isUnseen ? exitCode.partial : hasActs(batches) ? exitCode.changesPending : exitCode.done;
