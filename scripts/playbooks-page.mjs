@@ -16,6 +16,70 @@ function inlined(part) {
   return { ...target, ...own, description: [own.description, target.description].filter(Boolean).join(' ') };
 }
 
+/** One playbook for each optional key of a play that decides what happens between batches. */
+const examples = {
+  windows: `about: Reboots the rack in the nights of the weekend, one unit after another.
+plays:
+  - nodes: all
+    serial: unit
+    windows:                                    # after 05:30, no further unit begins
+      - { days: [fri, sat], from: "22:00", to: "05:30", zone: Europe/Berlin }
+    tasks:
+      - reboot: {}
+      - wait: { for: observed, deadline: 15m }
+      - converge: { only: [wired-limit] }
+      - start: {}
+`,
+  blockers: `about: Restarts placements only while no client waits for an answer, and nothing else forbids it.
+plays:
+  - nodes: all
+    serial: unit
+    blockers:
+      - requests: 0                             # of the batch's placements, counted by their gateways
+      - file: /var/run/no-restart               # exists on no Mac of the batch
+      - command: [/usr/bin/curl, -fs, -m, "10", "http://monitor.lan/silenced/{node}"]
+    tasks:
+      - restart: {}
+`,
+  respect: `about: Reboots up to four Macs at a time, but never two placements that serve.
+plays:
+  - nodes: all
+    serial: 4                                   # Macs without a placement fill the batch
+    respect: placements
+    tasks:
+      - reboot: {}
+      - wait: { for: observed, deadline: 15m }
+      - converge: { only: [wired-limit] }
+      - start: {}
+`,
+  rescue: `about: Brings back what a restart left down, and tells the person on call.
+plays:
+  - nodes: all
+    serial: unit
+    tasks:
+      - restart: {}
+    rescue:                                     # for all Macs of a batch in which a Mac failed
+      - recover: {}
+      - notify: { command: [./page.sh, "{placements} on {nodes} failed"] }
+`,
+  bake: `about: Applies the file to one unit, and to all others if this unit has served for ten minutes.
+plays:
+  - nodes: all
+    serial: [unit, "100%"]
+    bake: 10m
+    tasks:
+      - converge: {}
+`,
+  maxFailures: `about: Sets power and memory limits, and tolerates two Macs that are switched off.
+plays:
+  - nodes: all
+    serial: 1
+    maxFailures: 2                              # ends at the third Mac that fails or cannot be observed
+    tasks:
+      - converge: { only: [power, wired-limit] }
+`,
+};
+
 export function playbooksPage() {
   const { task: _, ...defs } = $defs;
   const { rescue, tasks: list, ...keys } = defs.play.properties;
@@ -69,6 +133,13 @@ Mac that lost its label is left out, and a Mac that got it is not added.
 neither \`windows\` nor \`blockers\`. It exits with 2 if there is something to do. What \`recover\` does depends on what
 it measures when it runs, so the preview says the most that it may do.
 
+## Examples
+
+Each is a whole playbook.
+
+${Object.entries(examples)
+  .map(([key, text]) => `\`${key}\`:\n\n\`\`\`yaml\nplaybook: 1\n${text}\`\`\`\n`)
+  .join('\n')}
 ## Keys of a play
 
 ${keyTable({ properties: playKeys, required: $defs.play.required })}

@@ -309,4 +309,25 @@ plays:
   });
 });
 
+describe('docs/playbooks.md', () => {
+  const blocks = [...readFileSync('docs/playbooks.md', 'utf8').matchAll(/^`(\w+)`:\n\n```yaml\n(.*?)^```$/gms)];
+  const examples = blocks.map(([, key = '', text = '']) => ({ key, text }));
+
+  it('has an example of each key for what happens between batches', () => {
+    const { properties } = JSON.parse(readFileSync('schemas/playbook.schema.json', 'utf8')).$defs.play;
+    const usual = ['name', 'nodes', 'serial', 'tasks'];
+    const keys = Object.keys(properties).filter((key) => !usual.includes(key));
+    expect(examples.map(({ key }) => key).toSorted()).toEqual(keys.toSorted());
+  });
+
+  it.each(examples)('has an example of $key that can be copied', ({ key, text }) => {
+    const { playbook, diagnostics } = load(text);
+    expect(diagnostics).toEqual([]);
+    expect(playbook?.about).toBeDefined();
+    const old: { readonly plays: readonly object[] } = parse(text, { version: '1.1', merge: true });
+    expect(old).toEqual(parse(text));
+    expect(old.plays.map((one) => key in one)).toEqual([true]);
+  });
+});
+
 onOnePage('load-playbook');
