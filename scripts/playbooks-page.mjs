@@ -124,10 +124,10 @@ that hangs or whose state is unknown cannot be drained: the playbook ends before
 
 ## Consent
 
-All batches are shown before the first task, with the effects of the whole playbook, and one question is asked. Without a
-terminal, \`--yes\` and \`--allow\` answer it. During the run, a plan with other disruptive effects needs another yes;
-without a terminal, it ends the run. If a play chooses its Macs by label, the cluster file is read again before each task: a
-Mac that lost its label is left out, and a Mac that got it is not added.
+All batches are shown before the first task, with their rescues and the effects of the whole playbook, and one question is
+asked. Without a terminal, \`--yes\` and \`--allow\` answer it. During the run, a plan with other disruptive effects needs
+another yes; without a terminal, it ends the run. If a play chooses its Macs by label, the cluster file is read again
+before each task: a Mac that lost its label is left out, and a Mac that got it is not added.
 
 \`--check\` takes the same path and ends before the question. It runs no program and sends no notice, and it evaluates
 neither \`windows\` nor \`blockers\`. It exits with 2 if there is something to do. What \`recover\` does depends on what

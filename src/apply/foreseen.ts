@@ -8,13 +8,13 @@ import {
   playNodes,
   tasksOf,
 } from '../engine/playbooks/expand.ts';
-import type { Play } from '../engine/playbooks/playbook.ts';
+import type { Play, Task } from '../engine/playbooks/playbook.ts';
 import { hungIn } from '../engine/playbooks/ready.ts';
 import type { NodeName } from '../model/node.ts';
 import type { FleetObservation } from '../rack/examination.ts';
 import type { ForeseenBatch } from './playbook-report.ts';
 
-/** The tasks of all batches, each with its plan for the nodes' current state. */
+/** The tasks of all batches and their rescues, each with its plan for the nodes' current state. */
 export async function foreseen(
   plays: readonly Play[],
   scope: PlayScope,
@@ -23,12 +23,13 @@ export async function foreseen(
   const { desired } = scope;
   const batches = plays.flatMap((one, play) =>
     batchesOf(one, playNodes(one, scope), desired).map((nodes) => {
-      const tasks = tasksOf(one);
-      const works = tasks.map((task, index) => {
-        const later = laterTasks(plays, { play, nodes, tasks: tasks.slice(index + 1) }, scope);
-        return { task, work: expandTask(task, scope, nodes, later) };
-      });
-      return { play, nodes, works };
+      const worksOf = (tasks: readonly Task[]) =>
+        tasks.map((task, index) => {
+          const later = laterTasks(plays, { play, nodes, tasks: tasks.slice(index + 1) }, scope);
+          return { task, work: expandTask(task, scope, nodes, later) };
+        });
+      const rescue = worksOf(one.rescue ?? []).map((work) => ({ ...work, isRescue: true as const }));
+      return { play, nodes, works: [...worksOf(tasksOf(one)), ...rescue] };
     }),
   );
   const works = batches.flatMap((one) => one.works.map(({ work }) => work));
@@ -40,11 +41,12 @@ export async function foreseen(
   const observation = await observe(names);
   return batches.map((batch) => ({
     ...batch,
-    works: batch.works.map(({ work, task }) => {
-      if (work.kind === 'ready') return { work, task, hung: hungIn(work, { observation, desired }) };
-      if (work.kind !== 'plan') return { work, task };
+    works: batch.works.map((one) => {
+      const { work } = one;
+      if (work.kind === 'ready') return { ...one, hung: hungIn(work, { observation, desired }) };
+      if (work.kind !== 'plan') return one;
       const { goal, targets } = work;
-      return { work, task, plan: makePlan({ goal, desired, observation, targets }) };
+      return { ...one, plan: makePlan({ goal, desired, observation, targets }) };
     }),
   }));
 }

@@ -62,6 +62,8 @@ export interface ForeseenBatch {
 export interface ForeseenWork {
   readonly task: Task;
   readonly work: TaskWork;
+  /** It runs only if a Mac of the batch fails. */
+  readonly isRescue?: true;
   /** For the nodes' current state, which earlier tasks may change. */
   readonly plan?: Plan;
   /** The placements that would keep the batch from beginning. */

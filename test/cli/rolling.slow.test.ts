@@ -69,6 +69,16 @@ describe('a rolling playbook', () => {
     expect(ran.code).toBe(5);
     expect(flat(ran.stderr)).toContain('The plan interrupts left, right. Nothing was changed.');
     expect((await run('run', 'rolling-restart', '--all', '--allow', 'interrupt')).code).toBe(5);
+    place.write(
+      'rescued.yaml',
+      'playbook: 1\nplays: [{ nodes: all, serial: unit, tasks: [restart: {}], rescue: [reboot: {}, start: {}] }]\n',
+    );
+    const rescued = await run('run', 'rescued.yaml', '--yes', '--allow', 'interrupt');
+    expect([rescued.code, flat(rescued.stderr)]).toEqual([
+      5,
+      expect.stringContaining('The plan restarts studio-1,4. Nothing was changed.'),
+    ]);
+    expect(flat(rescued.stdout)).toContain(`rescue reboot: interrupts left; restarts ${first} rescue start:`);
   });
 
   it('restarts one placement after another', async () => {

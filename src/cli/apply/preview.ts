@@ -9,6 +9,7 @@ import type { Play, Playbook, Task } from '../../engine/playbooks/playbook.ts';
 import { windowText } from '../../engine/playbooks/windows.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { ReportDocument } from '../../model/documents.generated.ts';
+import { given } from '../../model/given.ts';
 import { listText } from '../../model/lists.ts';
 import { durationText } from '../../model/text/units.ts';
 import type { PlacementSurvey } from '../../rack/placement/check/placement-survey.ts';
@@ -53,7 +54,10 @@ const actsAlone: readonly string[] = ['run', 'recover', 'notify'];
 /** True if a task would act, as far as the current state shows it. */
 export const hasActs = (batches: readonly ForeseenBatch[]): boolean =>
   batches.some(({ works }) =>
-    works.some(({ work, plan }) => actsAlone.includes(work.kind) || (plan !== undefined && hasMachineSteps(plan))),
+    works.some(
+      ({ work, plan, isRescue }) =>
+        isRescue !== true && (actsAlone.includes(work.kind) || (plan !== undefined && hasMachineSteps(plan))),
+    ),
   );
 
 /** The Macs that a plan was made for, but that were not observed. */
@@ -105,7 +109,9 @@ function batchLines(
   const runs = placements.length === 0 ? '' : ` (${placements.join(', ')})`;
   const lines = works.flatMap((one, index) => {
     const text = workText(one, works.slice(0, index), totalTexts(possibleEffects(one, context)).at(-1));
-    return text === undefined ? [] : [{ label: one.task.kind === 'ready' ? 'first' : one.task.kind, text }];
+    const { kind } = one.task;
+    if (one.isRescue === true) return [{ label: 'rescue', text: `${kind}: ${text}` }];
+    return text === undefined ? [] : [{ label: kind === 'ready' ? 'first' : kind, text }];
   });
   const width = Math.max(0, ...lines.map(({ label }) => label.length));
   return [
@@ -240,6 +246,11 @@ export const batchesJson = (batches: readonly ForeseenBatch[], context: PreviewC
     placements: [...new Set(unitsOf(inFleetOrder(nodes, context), context.desired).flatMap((unit) => unit.placements))],
     tasks: works
       .filter(({ work }) => work.kind !== 'ready')
-      .map((one) => ({ task: one.task.kind, effects: ownEffects(one), possible: possibleEffects(one, context) })),
+      .map((one) => ({
+        task: one.task.kind,
+        ...given({ rescue: one.isRescue }),
+        effects: ownEffects(one),
+        possible: possibleEffects(one, context),
+      })),
     hung: works.flatMap(({ hung = [] }) => hung.map(({ name }) => name)),
   }));
