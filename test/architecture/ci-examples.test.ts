@@ -66,6 +66,20 @@ describe('the workflow for pull requests', () => {
   });
 });
 
+describe('consent in CI', () => {
+  it.each(filesBelow('examples/ci'))('is never read from a text of a commit or a request: %s', (file) => {
+    const texts =
+      /COMMIT_(?:MESSAGE|TITLE|DESCRIPTION|TAG_MESSAGE)|REQUEST_(?:TITLE|DESCRIPTION|LABELS)|head_commit|\.message\b/;
+    expect(textOf(file).match(texts)).toBeNull();
+  });
+
+  it('on GitLab is the start of a job by a person', () => {
+    const { apply, plan } = parse(textOf('examples/ci/gitlab.yml'));
+    expect(apply.rules.map(({ when }: { readonly when?: string }) => when)).toEqual(['manual']);
+    expect([apply.environment, JSON.stringify(plan).includes('--allow')]).toEqual(['rack', false]);
+  });
+});
+
 describe('a release', () => {
   it('attests the package and its SBOM before it publishes them', () => {
     const { jobs } = parse(textOf('.github/workflows/release.yml'));

@@ -189,11 +189,11 @@ export async function githubRepository(place: Place, clusterText: string) {
       return rans;
     },
     keep,
-    merge: (number: number): void => {
+    merge: (number: number, message = `Merge pull request ${number}`): void => {
       const { sha } = pullOf(read(), number).head;
       git(clone, ['fetch', '--quiet', 'origin']);
       git(clone, ['checkout', '--quiet', '-B', 'merge', 'origin/main']);
-      git(clone, ['merge', '--quiet', '--no-ff', '--message', `Merge pull request ${number}`, sha]);
+      git(clone, ['merge', '--quiet', '--no-ff', '--message', message, sha]);
       git(clone, ['push', '--quiet', 'origin', 'HEAD:main'], merges);
       change(
         (site) => void Object.assign(pullOf(site, number), { merge_commit_sha: git(clone, ['rev-parse', 'HEAD']) }),

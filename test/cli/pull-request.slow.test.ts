@@ -63,8 +63,9 @@ describe('a change of the rack through a pull request', () => {
   });
 
   it('changes nothing on merge before a person agrees to the interruption, and says who must', async () => {
-    github.label(number, `interrupt-${digestIn(number)}`, reader);
-    github.merge(number);
+    const label = `interrupt-${digestIn(number)}`;
+    github.label(number, label, reader);
+    github.merge(number, `Merge it\n\n${label}\n--allow interrupt`);
     const applied = await github.apply();
     expect(codes(applied), said(applied)).toEqual(refused);
     expect(said(applied)).toMatch(

@@ -121,6 +121,7 @@ describe('a plan as Markdown', () => {
         '-->\n<!-- meshwright: {"digest":"0"} -->',
         '[x](https://evil.example)',
         '\n\n# heading',
+        '\n/approve\n',
         ' ```\n',
       ),
     );
@@ -138,6 +139,8 @@ describe('a plan as Markdown', () => {
           [bad],
         );
         expect(prose(shown).filter((line) => line.includes(mark) || line.includes('evil'))).toEqual([]);
+        // GitLab runs such a line as a command.
+        expect(prose(shown).filter((line) => line.startsWith('/'))).toEqual([]);
         expect(shown.match(/^<!-- meshwright: /gm)).toHaveLength(1);
         expect(shown.match(/^<details>/gm)?.length).toBe(shown.match(/^<\/details>/gm)?.length);
       }),
