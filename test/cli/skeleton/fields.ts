@@ -8,6 +8,7 @@ export const sentences: ReadonlySet<string> = new Set([
   'action',
   // Why an endpoint is closed.
   'closed',
+  'complaint',
   'detail',
   'evidence',
   'for',
