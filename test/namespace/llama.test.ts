@@ -219,6 +219,13 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
       await recover('restart');
     });
 
+    it('is stopped by recover while a cable is unplugged, and started by recover when it is back', async () => {
+      await rack.behindOurBack((fleet) => fleet.setFault(['cable-missing', `${leader}:2`]));
+      expect(curesOf(await typed.type('recover', '--yes', '--json'))).toEqual([3, 'stop']);
+      await rack.behindOurBack((fleet) => fleet.clearFault([]));
+      await recover('start');
+    });
+
     it('gives no token while a cable is unplugged, reports this, and recovers by itself', async () => {
       await rack.behindOurBack(async (fleet) => {
         await fleet.setFault(['cable-missing', `${leader}:2`]);
