@@ -19,7 +19,7 @@ import { nodeName } from '../../src/model/node.ts';
 import type { TreeFile } from '../../src/model/node-script.ts';
 import type { FleetObservation } from '../../src/rack/examination.ts';
 import type { RankState } from '../../src/rack/placement/mesh/rank-states.ts';
-import { desiredFleet, desiredNode, observedFleet, settledFleet } from './rack.ts';
+import { desiredFleet, desiredNode, observedFleet, type RackChanges, settledFleet } from './rack.ts';
 
 /** The desired placement of a model on these nodes. */
 export const placed = (
@@ -304,7 +304,7 @@ function rankValues(ranks: readonly RankCase[], wanted: string): Partial<FactVal
 }
 
 /** The ranks on a rack's nodes, and other differences from a healthy rack. */
-export interface MeshRack {
+export interface MeshRack extends Pick<RackChanges, 'cables' | 'names'> {
   readonly ranks: Readonly<Record<string, readonly RankCase[]>>;
   readonly unknown?: Readonly<Record<string, Partial<Record<FactName, UnknownReason>>>>;
   readonly unreachable?: readonly string[];

@@ -348,14 +348,14 @@ export function observedFleet(changes: RackChanges = {}): FleetObservation {
   };
 }
 
-function addressAt(name: string, receptacle: number): string | undefined {
-  const all = meshLinks.flatMap(({ ends, index }: Link) => endAddresses(ends, networkOf(index)));
+function addressAt(name: string, receptacle: number, declared: readonly Link[]): string | undefined {
+  const all = declared.flatMap(({ ends, index }: Link) => endAddresses(ends, networkOf(index)));
   return all.find(({ end }) => end.node === name && end.receptacle === receptacle)?.address;
 }
 
-function withAddress(one: NetworkInterface, name: string): NetworkInterface {
+function withAddress(one: NetworkInterface, name: string, declared: readonly Link[]): NetworkInterface {
   const receptacle = Number(/^en([2-7])$/.exec(one.name)?.[1] ?? Number.NaN) - 1;
-  const address = addressAt(name, receptacle);
+  const address = addressAt(name, receptacle, declared);
   if (one.status !== 'active' || Number.isNaN(receptacle)) return one;
   // The end of an undeclared cable has the address that macOS assigns.
   const own = { address: `169.254.9.${receptacle}`, prefixLength: 16 };
@@ -363,23 +363,23 @@ function withAddress(one: NetworkInterface, name: string): NetworkInterface {
 }
 
 /** The facts about a node that matches its file: fixed addresses on every link, stored in the network services. */
-export function settledFacts(name: string, cables: readonly string[] = meshOfFour): FactValues {
+export function settledFacts(name: string, cables: readonly string[] = meshOfFour, declared = meshLinks): FactValues {
   const own = receptacles(name, 6, cables);
   const facts = healthyFacts(name, own);
   const ethernet = { name: 'Ethernet', port: 'Ethernet', device: 'en0', isEnabled: true };
   const ports = own.map(({ receptacle }) => ({ port: `Thunderbolt ${receptacle}`, device: `en${receptacle + 1}` }));
   return {
     ...facts,
-    interfaces: facts.interfaces.map((one) => withAddress(one, name)),
+    interfaces: facts.interfaces.map((one) => withAddress(one, name, declared)),
     'network-services': [ethernet, ...ports.map((one) => ({ name: one.port, ...one, isEnabled: true }))],
     'rdma-ports': facts['rdma-ports'].map((port) => {
-      const address = addressAt(name, Number(port.device.replace('rdma_en', '')) - 1);
+      const address = addressAt(name, Number(port.device.replace('rdma_en', '')) - 1, declared);
       const hasGid = port.state === 'active' && address !== undefined;
       const mapped = hasGid ? [{ index: 1, gid: `::ffff:${address}`, ipv4: address }] : [];
       return { ...port, gids: [{ index: 0, gid: 'fe80::1' }, ...mapped] };
     }),
     'service-addresses': own.map(({ receptacle }) => {
-      const address = addressAt(name, receptacle);
+      const address = addressAt(name, receptacle, declared);
       const about = { service: `Thunderbolt ${receptacle}`, device: `en${receptacle + 1}` };
       return address === undefined
         ? { ...about, method: 'dhcp' as const }
