@@ -67,9 +67,9 @@ Examples:
   {
     name: 'sim hands',
     summary: 'do the manual steps: cables, RDMA, FileVault passwords',
-    words: '[act] [receptacle...]',
+    words: '[act] [argument...]',
     uses: ['file', 'json'],
-    more: `Without arguments, plugs in every cable as declared in the file, enables RDMA where it is off, restarts those Macs, and enters FileVault passwords. With arguments, moves single plugs. After \`unplug\`, the cable is still plugged in at its other end, and \`plug\` uses this cable before a new one.
+    more: `Without arguments, plugs in every cable as declared in the file, enables RDMA where it is off, restarts those Macs, and enters FileVault passwords. With arguments, moves single plugs or installs a macOS update. After \`unplug\`, the cable is still plugged in at its other end, and \`plug\` uses this cable before a new one.
 
 Examples:
   meshwright sim hands
@@ -77,7 +77,8 @@ Examples:
   meshwright sim hands plug studio-1:2 studio-2:3
   meshwright sim hands plug studio-1:5 studio-2:5 40g
   meshwright sim hands move studio-2:3 studio-2:2
-  meshwright sim hands swap studio-4:2 studio-4:3`,
+  meshwright sim hands swap studio-4:2 studio-4:3
+  meshwright sim hands update studio-1 studio-2 26.7`,
     load: async () => (await import('./sim/sim.ts')).simHands,
   },
   {

@@ -1,9 +1,10 @@
 import { plainText } from '../diagnostics/prose-text.ts';
 import { given } from '../model/given.ts';
 import { type LinkEnd, linkEndText } from '../model/node.ts';
-import { aims } from './faults/fault.ts';
+import { type Aimed, aims } from './faults/fault.ts';
 import { type Cable, cableAt, farEnd, hangingAt, isFree, isSameEnd, withSwap } from './model/cables.ts';
-import type { SimulatedFleet } from './model/fleet.ts';
+import { macNamed, type SimulatedFleet, withMac } from './model/fleet.ts';
+import { updateTo } from './tools/macos.ts';
 
 export type HandsAct =
   /** Pulls a plug. The cable then hangs from its other end, or is removed if that end is loose. */
@@ -15,14 +16,16 @@ export type HandsAct =
       readonly gigabitsPerSecond?: Cable['gigabitsPerSecond'];
     }
   | { readonly kind: 'move'; readonly from: LinkEnd; readonly to: LinkEnd }
-  | { readonly kind: 'swap'; readonly ends: readonly [LinkEnd, LinkEnd] };
+  | { readonly kind: 'swap'; readonly ends: readonly [LinkEnd, LinkEnd] }
+  /** Installs macOS in System Settings; the caller restarts the Mac. */
+  | { readonly kind: 'update'; readonly mac: string; readonly version: string };
 
 /** The rack after an act, with a description without a period; or the reason why the act is impossible. */
 type Acted =
   | { readonly kind: 'done'; readonly fleet: SimulatedFleet; readonly text: string }
-  | { readonly kind: 'refused'; readonly reason: string };
+  | { readonly kind: 'refused'; readonly reason: string; readonly hint?: string };
 
-const refused = (reason: string): Acted => ({ kind: 'refused', reason });
+const refused = (reason: string, hint?: string): Acted => ({ kind: 'refused', reason, ...given({ hint }) });
 const done = (fleet: SimulatedFleet, text: string): Acted => ({ kind: 'done', fleet, text });
 
 const nothingIn = (end: LinkEnd): Acted => refused(`nothing is plugged into ${linkEndText(end)}`);
@@ -80,6 +83,20 @@ function plug(fleet: SimulatedFleet, { ends, gigabitsPerSecond }: Extract<HandsA
   return done({ ...fleet, cables: [...fleet.cables, cable] }, text);
 }
 
+function update(fleet: SimulatedFleet, { mac: name, version }: Extract<HandsAct, { kind: 'update' }>): Acted {
+  const mac = macNamed(fleet, name);
+  if (mac === undefined) return refused(`there is no ${name}`);
+  const macos = updateTo(mac, version);
+  if (!('build' in macos)) {
+    const offered = macos.length === 0 ? 'nothing' : macos.map((one) => `macOS ${one}`).join(' and ');
+    const reason = `the Mac ${name} runs macOS ${mac.macos.version} and is offered ${offered}, not macOS ${version}`;
+    return refused(reason, macos.length === 0 ? 'Nothing can be installed on it.' : 'Name one of these versions.');
+  }
+  if (mac.ailments.update === 'stuck') return done(fleet, `started the update of ${name}, which does not end`);
+  const updated = withMac(fleet, name, (one) => ({ ...one, installed: macos }));
+  return done(updated, `installed macOS ${macos.version} on ${name}, which restarted`);
+}
+
 /** Performs one act. Pure; refuses impossible acts, for example a second plug in one receptacle. */
 export function acted(fleet: SimulatedFleet, act: HandsAct): Acted {
   switch (act.kind) {
@@ -104,6 +121,8 @@ export function acted(fleet: SimulatedFleet, act: HandsAct): Acted {
       const text = `exchanged the ends in ${linkEndText(one)} and ${linkEndText(other)}`;
       return done({ ...fleet, ...withSwap(fleet, one, other) }, text);
     }
+    case 'update':
+      return update(fleet, act);
   }
 }
 
@@ -112,6 +131,7 @@ export const handsForms = {
   plug: 'plug NODE:RECEPTACLE NODE:RECEPTACLE [40g]',
   move: 'move NODE:RECEPTACLE NODE:RECEPTACLE',
   swap: 'swap NODE:RECEPTACLE NODE:RECEPTACLE',
+  update: 'update NODE... VERSION',
 } as const;
 
 type HandsVerb = keyof typeof handsForms;
@@ -126,33 +146,53 @@ type ParsedHands =
   | { readonly kind: 'acts'; readonly acts: readonly HandsAct[] }
   | { readonly kind: 'refused'; readonly detail: string; readonly hint: string };
 
-/** Whether an act has the right number of receptacles. */
+/** Whether an act has the right number of arguments. */
 export function isHandsForm([verb = '', ...words]: readonly string[]): boolean {
   if (!isHandsVerb(verb)) return false;
   if (verb === 'unplug') return words.length > 0;
+  if (verb === 'update') return words.length > 1 && /^\d{1,3}(?:\.\d{1,3}){0,2}$/.test(words.at(-1) ?? '');
   const hasSpeed = verb === 'plug' && words[2] === slowWord;
   return words.length === (hasSpeed ? 3 : 2);
 }
 
-/** Parses `unplug studio-1:2`, `plug studio-1:2 studio-2:2 40g`, `move …` or `swap …` for this rack. */
+/** Parses `unplug studio-1:2`, `plug studio-1:2 studio-2:2 40g`, `update studio-1 26.7` and the like for this rack. */
 export function parseHands(fleet: SimulatedFleet, words: readonly string[]): ParsedHands {
   const [verb = '', ...rest] = words;
   if (!isHandsVerb(verb) || !isHandsForm(words)) {
     const forms = Object.values(handsForms).join(', ');
     return { kind: 'refused', detail: `Unknown manual step: ${words.join(' ')}.`, hint: `Known steps: ${forms}.` };
   }
-  const isSlow = verb === 'plug' && rest.length === 3;
-  const ends: LinkEnd[] = [];
-  for (const word of isSlow ? rest.slice(0, 2) : rest) {
-    const aimed = aims.receptacle.aim(fleet, word);
-    if (aimed.kind === 'refused')
-      return { kind: 'refused', detail: plainText(aimed.diagnostic.detail), hint: plainText(aimed.diagnostic.hint) };
-    ends.push(aimed.at);
+  if (verb === 'update') {
+    const macs = aimedAll(rest.slice(0, -1), (word) => aims.node.aim(fleet, word));
+    if ('kind' in macs) return macs;
+    return { kind: 'acts', acts: macs.map(({ name }) => ({ kind: verb, mac: name, version: rest.at(-1) ?? '' })) };
   }
-  return { kind: 'acts', acts: actsOf(verb, ends, isSlow ? 40 : undefined) };
+  const isSlow = verb === 'plug' && rest.length === 3;
+  const ends = aimedAll(isSlow ? rest.slice(0, 2) : rest, (word) => aims.receptacle.aim(fleet, word));
+  if ('kind' in ends) return ends;
+  return { kind: 'acts', acts: plugActs(verb, ends, isSlow ? 40 : undefined) };
 }
 
-function actsOf(verb: HandsVerb, ends: readonly LinkEnd[], gigabitsPerSecond?: 40): readonly HandsAct[] {
+/** What these words name, or the first refusal. */
+function aimedAll<T>(
+  words: readonly string[],
+  aim: (word: string) => Aimed<T>,
+): readonly T[] | Extract<ParsedHands, { kind: 'refused' }> {
+  const found: T[] = [];
+  for (const word of words) {
+    const aimed = aim(word);
+    if (aimed.kind === 'refused')
+      return { kind: 'refused', detail: plainText(aimed.diagnostic.detail), hint: plainText(aimed.diagnostic.hint) };
+    found.push(aimed.at);
+  }
+  return found;
+}
+
+function plugActs(
+  verb: Exclude<HandsVerb, 'update'>,
+  ends: readonly LinkEnd[],
+  gigabitsPerSecond?: 40,
+): readonly HandsAct[] {
   const [one, other] = ends;
   if (verb === 'unplug') return ends.map((end) => ({ kind: verb, end }));
   if (one === undefined || other === undefined) return [];

@@ -186,6 +186,8 @@ function handlingsOf(fleet: SimulatedFleet, act: HandsAct): number {
       return 2;
     case 'swap':
       return 4;
+    case 'update':
+      return 0;
   }
 }
 

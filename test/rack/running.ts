@@ -58,7 +58,7 @@ export function bareModel(names: readonly string[], connection: Partial<Connecti
     reread: () => undefined,
     happen: () => undefined,
     hands: () => ({ done: [], restarts: [] }),
-    act: () => ({ kind: 'done', done: [] }),
+    act: () => ({ kind: 'done', done: [], restarts: [] }),
     reusesDisk: () => false,
     save: () => undefined,
   };

@@ -7,7 +7,7 @@ import { cableAt, isFree } from '../model/cables.ts';
 import { type MacState, macNamed, receptacleOf, type SimulatedFleet, withMac } from '../model/fleet.ts';
 
 /** A parsed target, or why it is invalid. `text` is its canonical form, which `sim fault` shows and accepts. */
-type Aimed<T> =
+export type Aimed<T> =
   | { readonly kind: 'aimed'; readonly at: T; readonly text: string }
   | { readonly kind: 'refused'; readonly diagnostic: Diagnostic };
 
@@ -69,7 +69,7 @@ export const defineMacFault = (
 ): Fault =>
   defineFault(
     summary,
-    { targets: 'NODE', aim: aimAtNode },
+    aims.node,
     (fleet, mac) => {
       const changed = change(mac);
       return typeof changed === 'string' ? changed : withMac(fleet, mac.name, () => changed);
@@ -191,6 +191,7 @@ function aimAtTwoNodes(fleet: SimulatedFleet, target: string): Aimed<readonly [M
 }
 
 export const aims = {
+  node: { targets: 'NODE', aim: aimAtNode },
   receptacle: { targets: 'NODE:RECEPTACLE', aim: aimAtReceptacle },
   cable: { targets: 'NODE:RECEPTACLE', aim: aimAtCable },
   cables: { targets: 'NODE:RECEPTACLE | NODE (all its cabled receptacles)', aim: aimAtCables },

@@ -19,7 +19,9 @@ interface Refusal {
 export type FaultAnswer = { readonly kind: 'done'; readonly faults: readonly FaultText[] } | Refusal;
 
 /** The result of moving plugs: descriptions of the moves. */
-export type ActsAnswer = { readonly kind: 'done'; readonly done: readonly string[] } | Refusal;
+export type ActsAnswer =
+  /** `restarts`: the nodes whose Macs must reboot. */
+  { readonly kind: 'done'; readonly done: readonly string[]; readonly restarts: readonly string[] } | Refusal;
 
 export interface NodeView extends Pick<MacState, 'connection' | 'password' | 'hasKey' | 'ailments'> {
   /** Hardware UUID of the Mac at this node; absent if it is always the same Mac. */
@@ -64,7 +66,7 @@ export interface FleetModel {
   readonly happen: (node: string, event: MacEvent) => void;
   /** Does the manual steps for the declared state. Returns them in words, and the nodes whose Macs must reboot. */
   readonly hands: () => { readonly done: readonly string[]; readonly restarts: readonly string[] };
-  /** Moves plugs, as in `move studio-1:2 studio-1:3`: either all of them or none. */
+  /** Moves plugs or installs updates, as in `move studio-1:2 studio-1:3`: either all of them or none. */
   readonly act: (words: readonly string[]) => ActsAnswer;
   /** Whether this node existed in an earlier run, whose disk it reuses. */
   readonly reusesDisk: (node: string) => boolean;

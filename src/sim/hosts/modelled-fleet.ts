@@ -58,7 +58,7 @@ function toolVerbs(book: Book): Pick<FleetModel, 'write' | 'reread' | 'happen'> 
   };
 }
 
-/** Moves all plugs or none. */
+/** Does all these acts or none. */
 function actWith(book: Book, words: readonly string[]): ActsAnswer {
   const parsed = parseHands(book.history.fleet, words);
   if (parsed.kind === 'refused') {
@@ -74,7 +74,8 @@ function actWith(book: Book, words: readonly string[]): ActsAnswer {
     done.push(next.happened.text ?? '');
   }
   book.history = history;
-  return { kind: 'done', done };
+  const updated = history.fleet.macs.filter(({ installed }) => installed !== undefined);
+  return { kind: 'done', done, restarts: updated.map(({ name }) => name) };
 }
 
 /** The Macs and cables that determine a node's files: its own Mac and the far ends of its cables. */

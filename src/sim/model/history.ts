@@ -121,8 +121,11 @@ function happen(fleet: SimulatedFleet, event: SimEvent): Happened {
       return { kind: 'done', fleet: hotPlugged(fleet, withCables(fleet, event.cables)) };
     case 'hands': {
       const result = acted(fleet, event.act);
-      if (result.kind === 'refused')
-        return { ...result, fleet, diagnostic: diagnose('sim/impossible-act', { detail: sentence(result.reason) }) };
+      if (result.kind === 'refused') {
+        const { reason, hint } = result;
+        const diagnostic = diagnose('sim/impossible-act', { detail: sentence(reason), ...given({ hint }) });
+        return { kind: 'refused', fleet, diagnostic };
+      }
       return { kind: 'done', fleet: hotPlugged(fleet, result.fleet), text: result.text };
     }
     default:

@@ -72,6 +72,18 @@ function offersFor(installed: string): readonly Offer[] {
   return found.length === 0 ? [] : [safari, ...found];
 }
 
+/** The macOS that the next boot starts after this update; or the versions that the Mac is offered instead. */
+export function updateTo(mac: MacState, version: string): MacState['macos'] | readonly string[] {
+  const versions = offersFor(mac.macos.version)
+    .filter((one) => one.needsRestart)
+    .map((one) => withMinor(one.version));
+  return versions.includes(withMinor(version))
+    ? { version: withMinor(version), build: buildOf(withMinor(version)) }
+    : versions;
+}
+
+const withMinor = (version: string): string => (version.includes('.') ? version : `${version}.0`);
+
 const itemLines = ({ label, title, version, sizeKib, needsRestart }: Offer): readonly string[] => [
   `* Label: ${label}`,
   `\tTitle: ${title}, Version: ${version}, Size: ${sizeKib}KiB, Recommended: YES, ${needsRestart ? 'Action: restart, ' : ''}`,
@@ -138,7 +150,7 @@ const install: ToolChange = ({ mac, isRoot, words: [label, user = '', verdict] }
   const isOwner = mac.directory.users[user]?.['Password'] === '********';
   if (verdict !== 'accepted' || !isOwner) return { stderr: lines('Failed to authenticate'), exitCode: 1 };
   if (mac.ailments.update === 'stuck') return { stdout: lines(`Installing ${offer.title}`), exitCode: neverEnds };
-  const version = offer.version.includes('.') ? offer.version : `${offer.version}.0`;
+  const version = withMinor(offer.version);
   return {
     after: { installed: { version, build: buildOf(version) } },
     stdout: lines(`Installing ${offer.title}`, `Done with ${offer.title}`, 'Done.'),

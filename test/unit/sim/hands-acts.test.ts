@@ -66,8 +66,17 @@ describe('manual steps at the simulated rack', () => {
     ['unplug studio-1:9', 'studio-1 has no receptacle 9. A Mac15,14 has receptacles 1 to 6.'],
     ['unplug studio-9:1', 'This rack has no node "studio-9".'],
     ['shove studio-1:1', 'Unknown manual step: shove studio-1:1.'],
+    ['update studio-9 26.7', 'This rack has no node "studio-9".'],
+    ['update studio-1', 'Unknown manual step: update studio-1.'],
+    ['update studio-1 26.6', 'is offered macOS 26.7 and macOS 27.0, not macOS 26.6'],
   ])('reject %s', (line, reason) => {
     expect(() => typed(healthy, line)).toThrow(reason);
+  });
+
+  it('install an offered macOS that the next boot starts, and never end an update that is stuck', () => {
+    const stuck = broken(healthy, { fault: 'update-stuck', target: 'studio-2' });
+    const installed = typed(stuck, 'update studio-1 studio-2 27').macs.map((mac) => mac.installed);
+    expect(installed).toEqual([{ version: '27.0', build: '26A428' }, undefined, undefined, undefined]);
   });
 
   it('do not mistake one hanging cable for a different one', () => {

@@ -52,6 +52,10 @@ function fleetOf({ runId, userKey, askPath, live, asks, host }: FleetParts) {
     await live.follow();
     return answer;
   };
+  const restarted = async (names: readonly string[]): Promise<void> => {
+    const visited = nodes.filter((node) => names.includes(node.name));
+    await Promise.all(visited.map((node) => node.life.restart('up', 'hands').then(() => node.life.powerOn())));
+  };
   let stopped: Promise<void> | undefined;
   return {
     runId,
@@ -81,12 +85,15 @@ function fleetOf({ runId, userKey, askPath, live, asks, host }: FleetParts) {
         await live.settle();
         return work;
       });
-      const visited = nodes.filter((node) => answer.restarts.includes(node.name));
-      await Promise.all(visited.map((node) => node.life.restart('up', 'hands').then(() => node.life.powerOn())));
+      await restarted(answer.restarts);
       return answer;
     },
-    /** Moves plugs as requested, such as `unplug studio-1:2`. */
-    act: (words: readonly string[]) => change(() => model.act(words)),
+    /** Moves plugs or installs updates, such as `unplug studio-1:2`; resolves when all restarted Macs are up again. */
+    act: async (words: readonly string[]) => {
+      const answer = await change(() => model.act(words));
+      if (answer.kind === 'done') await restarted(answer.restarts);
+      return answer;
+    },
     /** Presses the button of a Mac that is off; false if there is no such node. Resolves when the Mac is reachable. */
     powerOn: async (name: string): Promise<boolean> => {
       const node = named(name);
