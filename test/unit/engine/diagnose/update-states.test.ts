@@ -6,6 +6,7 @@ import type { MacosUpdate } from '../../../../src/model/facts/mac.ts';
 import { type Known, known, unknown } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { observedFleet } from '../../../rack/rack.ts';
+import { loadFactCase, parseCase } from '../observe/fact-cases.ts';
 
 const node = nodeName('studio-1');
 const tahoe: MacosUpdate = {
@@ -92,6 +93,40 @@ describe('the state of a Mac before an update', () => {
 
   it('leaves the update to a person if nobody asked for offers', () => {
     expect(stateWith(undefined).kind).toBe('by-hand');
+  });
+});
+
+/** The state of a Mac with 26.3 whose `softwareupdate --list` prints what this case has captured. */
+const stateIn = (title: string, to: string): string => {
+  const offers = parseCase(loadFactCase(`software-updates/${title}`)) as Known<readonly MacosUpdate[]>;
+  const state = stateWith(offers, { 'macos-version': { version: '26.3', build: '25D125' } }, to);
+  return state.kind === 'offered' ? state.update.label : told(state).replace(/:.*/, '');
+};
+
+describe('the update that a captured list offers', () => {
+  it.each([
+    ['safari-tahoe-and-27', '26.7', 'macOS Tahoe 26.7-25G229'],
+    ['many-items', '26.7', 'macOS Tahoe 26.7-25G229'],
+    ['safari-tahoe-and-27', '27.0', 'macOS 27-26A428'],
+    ['security-improvement-and-26-4', '26.4', 'macOS Tahoe 26.4-25E246'],
+  ])('of %s is for %s exactly %s', (title, to, label) => {
+    expect(stateIn(title, to)).toBe(label);
+  });
+
+  it.each([
+    ['safari-tahoe-and-27', '26.6', 'a newer release and the next major version'],
+    ['beta-27-2', '27.2', 'a beta of it'],
+    ['security-improvement-and-26-4', '26.3.1', 'a background security improvement of it'],
+    ['security-improvement', '26.4', 'a background security improvement'],
+    ['only-safari', '26.7', 'Safari'],
+    ['none-available', '26.7', 'nothing'],
+    ['offline', '26.7', 'nothing, because it is offline'],
+    ['cut-inside-an-item', '26.7', 'a list that is cut off'],
+    ['no-words-after-the-title', '26.7', 'a list without its end'],
+    ['full-installers', '26.7', 'another kind of list'],
+    ['garbage', '26.7', 'an error'],
+  ])('of %s is none for %s, because it has only %s', (title, to) => {
+    expect(stateIn(title, to)).toBe('upgrade/not-offered');
   });
 });
 
