@@ -411,7 +411,7 @@ export interface RunOptions
   extends UseLimits,
     Pick<
       StepContext,
-      'verb' | 'desired' | 'timing' | 'newBoundary' | 'onWithdraw' | 'unlock' | 'passwordOf' | 'token'
+      'verb' | 'desired' | 'timing' | 'newBoundary' | 'onWithdraw' | 'unlock' | 'passwordOf' | 'orderUpdate' | 'token'
     > {
   /** SSH targets of all nodes in the plan and of the nodes that its gates observe. */
   readonly ways: readonly NodeTarget[];

@@ -86,6 +86,7 @@ export function makeDraft(root: unknown, raw: RawText) {
     nodes: entries(file, 'nodes', draftLimits.nodes).map((node) => draftNode(node, sshPort)),
     pdus: entries(file, 'pdus', draftLimits.pdus).map(draftPdu),
     pduNames: namesIn(file, 'pdus'),
+    updates: draftUpdates(below(file, 'macos', 'updates')),
     /** All node names in the file, including those beyond the limits. The same applies to all other names. */
     nodeNames: namesIn(file, 'nodes'),
     links: read,
@@ -247,6 +248,13 @@ function draftNode(spot: Entry, sshPort: number | undefined) {
     }),
   };
 }
+
+/** Who installs macOS updates, and with which command. */
+const draftUpdates = (spot: Spot) => ({
+  commandPointer: pointerTo(spot.pointer, 'command'),
+  command: wordsIn(spot, 'command'),
+  ...given({ driver: textOf(below(spot, 'driver')) }),
+});
 
 /** The usable commands of a PDU. */
 const draftPdu = (spot: Entry) => ({

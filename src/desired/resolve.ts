@@ -119,9 +119,17 @@ function resolveMacos({ macos }: ClusterSpec): DesiredFleet['macos'] {
   const { updates, version, accept } = macos ?? {};
   return {
     ...given({ version: version && withMinor(version), accept }),
-    ...(updates?.driver === 'softwareupdate' ? { updateDriver: updates.driver } : {}),
+    ...given({ updateDriver: resolveUpdateDriver(updates) }),
     ...(updates?.automatic === 'disabled' ? { automaticUpdates: 'disabled' } : {}),
   };
+}
+
+function resolveUpdateDriver({
+  driver,
+  command: argv = [],
+}: NonNullable<ClusterSpec['macos']>['updates'] = {}): DesiredFleet['macos']['updateDriver'] {
+  if (driver === 'command') return { kind: 'command', argv };
+  return driver === 'softwareupdate' ? driver : undefined;
 }
 
 /** The accounts that apply creates, unless the file names others. Without a gateway, there is no gateway account. */
@@ -377,8 +385,13 @@ function withHiddenVariables(fleet: DesiredFleet): DesiredFleet {
   const hiding = <Source extends SecretSource>(one: Source): Source =>
     one.kind === 'command' ? { ...one, hidden } : one;
   const { token } = fleet.downloads ?? {};
+  const { updateDriver } = fleet.macos;
   return {
     ...fleet,
+    macos: {
+      ...fleet.macos,
+      ...(typeof updateDriver === 'object' ? { updateDriver: hiding(updateDriver) } : {}),
+    },
     ...(token === undefined ? {} : { downloads: { ...fleet.downloads, token: hiding(token) } }),
     nodes: fleet.nodes.map(({ outlet, ...node }) => ({
       ...node,

@@ -59,6 +59,12 @@ export function brokenPairs(
   }));
 }
 
+/** What public reports say breaks with the macOS in the file, of these placements. */
+export const pairsOf = (fleet: DesiredFleet, names: readonly string[]): readonly Diagnostic[] =>
+  brokenPairs({ ...fleet, placements: fleet.placements.filter(({ name }) => names.includes(name)) }).map(
+    pairDiagnostic,
+  );
+
 interface Combined {
   readonly placement: DesiredPlacement;
   readonly runtime: DesiredRuntime;

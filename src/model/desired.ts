@@ -314,8 +314,8 @@ export interface DesiredFleet {
   readonly macos: {
     readonly version?: string;
     readonly accept?: string;
-    /** Set if `softwareupdate` installs updates, with the password of the SSH user; otherwise a person does. */
-    readonly updateDriver?: 'softwareupdate';
+    /** Set if `softwareupdate`, with the password of the SSH user, or a program installs updates; else a person does. */
+    readonly updateDriver?: 'softwareupdate' | ControllerCommand;
     /** Whether macOS may install updates automatically; absent to leave the setting unchanged. */
     readonly automaticUpdates?: 'disabled';
   };

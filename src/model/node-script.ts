@@ -431,8 +431,11 @@ export interface JobArgs {
   readonly 'list-folder': { readonly model: string; readonly folder: NodePath; readonly most: number };
   /** Downloads a macOS update without installing it. */
   readonly 'download-macos': { readonly label: string };
-  /** Installs a macOS update, which restarts the Mac. Reads the password of `user` from its standard input. */
-  readonly 'install-macos': { readonly label: string; readonly user: string };
+  /**
+   * Installs a macOS update, which restarts the Mac. Reads the password of `user` from its standard input. Without
+   * `user`, a program on the controller orders the installation, and the job waits for the restart.
+   */
+  readonly 'install-macos': { readonly label: string; readonly user?: string };
 }
 
 export type JobName = keyof JobArgs;

@@ -47,6 +47,8 @@ export type Effect =
 /** A macOS update by its label in `softwareupdate`. */
 export interface MacosInstall {
   readonly label: string;
+  /** The program on the controller that orders the installation; absent for `softwareupdate` itself. */
+  readonly by?: 'command';
 }
 
 /** The kinds of effects, as `--allow` names them. */

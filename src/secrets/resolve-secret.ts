@@ -248,13 +248,15 @@ export function runSecretCommand(
     });
     const chunks: Buffer[] = [];
     let size = 0;
-    const refuse = (why: string): void => resolve({ kind: 'refused', why: `\`${program}\` ${why}.`, hint });
+    const refuse = (why: string, isStopped?: true): void =>
+      resolve({ kind: 'refused', why: `\`${program}\` ${why}.`, hint, ...given({ isStopped }) });
     // A child of the program may keep the pipe open, so do not wait for the pipe's end.
     const end = (code: number | null, by: NodeJS.Signals | null): void => {
       child.stdout.destroy();
-      if (size > maxBytes) refuse('printed too much');
-      else if (by === 'SIGKILL') refuse(`did not finish within ${deadlineMs / 1000} s`);
-      else if (code !== 0) refuse(code === null ? `was stopped by signal ${by}` : `exited with status ${code}`);
+      if (size > maxBytes) refuse('printed too much', true);
+      else if (by === 'SIGKILL') refuse(`did not finish within ${deadlineMs / 1000} s`, true);
+      else if (code === null) refuse(`was stopped by signal ${by}`, true);
+      else if (code !== 0) refuse(`exited with status ${code}`);
       else resolve({ kind: 'bytes', bytes: Buffer.concat(chunks) });
     };
     child.stdout.on('data', (chunk: Buffer) => {
@@ -284,7 +286,13 @@ function startFailure(error: unknown): string {
 /** Unchecked bytes from a source, or the reason why there are none. No reason contains any of the bytes. */
 type RawSecret =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
-  | { readonly kind: 'refused'; readonly why: string; readonly hint: Prose }
+  | {
+      readonly kind: 'refused';
+      readonly why: string;
+      readonly hint: Prose;
+      /** Set if the program was stopped, so that it is unknown what it did. */
+      readonly isStopped?: true;
+    }
   /** Other users may be able to read the file. */
   | { readonly kind: 'exposed'; readonly why: string; readonly hint: Prose };
 

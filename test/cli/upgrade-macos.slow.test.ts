@@ -3,34 +3,27 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { UpgradeDocument } from '../../src/model/documents.generated.ts';
 import { eventually } from '../rack/running.ts';
-import { type FileValue, filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
+import { type FileValue, filePart, fileText } from '../scenarios/converge-file.ts';
 import { codesOf, json, meshwright, type Ran } from './meshwright.ts';
 import { pairPlace } from './pair.ts';
 import { schemaCheck } from './schema-check.ts';
 import { listenTo } from './talking.ts';
+import { twoPairs } from './two-pairs.ts';
 
 const flat = (text: string): string => text.replace(/\s+/g, ' ');
 
-/** Two pairs of Macs, each with a cable and a placement of its own. */
-const file = (version: string, driver = 'softwareupdate'): FileValue =>
-  pairFile((value) => {
-    filePart(value)['macos'] = { version, accept: '>=26.4 <28', updates: { automatic: 'disabled', driver } };
-    filePart(value, 'ssh')['password'] = { env: 'MESH_PW' };
-    // What the first apply need not make.
-    Object.assign(filePart(value, 'system'), { keeper: 'none', accounts: { ranks: 'login', transfers: 'login' } });
-    const nodes = filePart(value, 'nodes');
-    for (const [name, model] of Object.entries({ 'studio-2': 'studio-1', 'studio-3': 'studio-4' }))
-      nodes[name] = { ...filePart(value, 'nodes', model), host: `${name}.lan` };
-    const links = Object.values(filePart(value, 'thunderbolt', 'links'));
-    filePart(value, 'thunderbolt')['links'] = [...links, 'studio-2:2 <-> studio-3:2'];
-    const placements = filePart(value, 'placements');
-    placements['code'] = { ...filePart(placements, 'chat'), nodes: ['studio-2', 'studio-3'] };
-  });
+const file = (version: string, driver = 'softwareupdate'): FileValue => twoPairs(version, { driver });
 
 const { place } = pairPlace(file('26.5'));
 const run = (...words: string[]): Promise<Ran> =>
   meshwright(place, words, { env: { MESHWRIGHT_TRUST: 'env=MESH_PW', MESH_PW: 'simulated' } });
 const upgrade = (...words: string[]): Promise<Ran> => run('upgrade', 'macos', '--sim', '--json', ...words);
+type LogLine = Readonly<Partial<Record<'event' | 'node' | 'step' | 'phase' | 'name', string>>>;
+const eventsIn = (log: string): readonly LogLine[] =>
+  readFileSync(join(place.folder, log), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as LogLine);
 const document = (ran: Ran) => json(ran) as UpgradeDocument;
 const macosOf = (ran: Ran): Readonly<Record<string, string | null>> =>
   Object.fromEntries(
@@ -73,11 +66,18 @@ describe('upgrade macos', () => {
 
   it('leaves the other unit alone if a Mac of the canary restarts with its old macOS', async () => {
     expect((await run('sim', 'fault', 'update-fails', 'studio-4')).code).toBe(0);
-    const ran = await upgrade('--all', '--yes');
+    const ran = await upgrade('--all', '--yes', '--log', 'failed.ndjson');
     expect(schemaCheck('upgrade')(json(ran))).toEqual([]);
     expect([ran.code, codesOf(json(ran))]).toEqual([3, expect.arrayContaining(['upgrade/not-updated'])]);
     expect(macosOf(ran)).toMatchObject({ 'studio-1': 'macOS 26.7 (25G229)', 'studio-2': 'macOS 26.5' });
     expect((await run('ask', 'code', 'hello', '--sim')).code).toBe(0);
+  });
+
+  it('has downloaded on all Macs before it stops the first placement', () => {
+    const steps = eventsIn('failed.ndjson').filter(({ event }) => event === 'step-ended');
+    const downloads = steps.flatMap(({ step }, at) => (step?.endsWith('/macos/download') ? at : []));
+    expect(downloads).toHaveLength(4);
+    expect(Math.max(...downloads)).toBeLessThan(steps.findIndex(({ step }) => step?.includes('/placement/') === true));
   });
 
   it('finds an installation that a killed run has started, and nothing else restarts that Mac', async () => {
@@ -107,6 +107,12 @@ describe('upgrade macos', () => {
     expect(at('studio-2/placement/code/stop')).toBeGreaterThan(
       steps.findLastIndex((one) => one.includes('/placement/chat')),
     );
+    // It gives up the canary's leases only after the token and another look at it.
+    const events = eventsIn('log.ndjson');
+    const token = events.findLastIndex((one) => one.event === 'step-ended' && one.step?.includes('/placement/chat'));
+    const rest = events.slice(token).filter(({ node }) => node === 'studio-1');
+    const released = rest.findIndex(({ event, phase }) => event === 'lease' && phase === 'released');
+    expect(rest.slice(0, released).some(({ event, name }) => event === 'answered' && name === 'observe')).toBe(true);
     expect((await run('sim', 'hands')).code).toBe(0);
     const ran = await upgrade('--all', '--yes');
     expect([ran.code, Object.values(macosOf(ran))]).toEqual([
@@ -134,13 +140,12 @@ describe('upgrade macos', () => {
     place.write('cluster.yaml', fileText(file('27.0', 'manual')));
     const listed = await run('upgrade', 'macos', 'studio-1', 'studio-4', '--sim', '--yes');
     expect(listed.code).toBe(3);
-    expect(flat(listed.stdout)).toContain('studio-1 (macOS 26.7): open System Settings > General > Software Update.');
+    expect(flat(listed.stdout)).toContain(
+      'install macOS 27.0 on studio-1 (now macOS 26.7) studio-4 (now macOS 26.7) On each of these Macs: 1. Open the Apple menu > System Settings > General > Software Update',
+    );
+    expect(flat(listed.stdout)).toContain('`meshwright sim hands update studio-1 studio-4 27.0` does this.');
     expect((await run('ask', 'code', 'hello', '--sim')).code).toBe(0);
-    const install = `printf 'simulated\\n' | sudo -n softwareupdate --install 'macOS 27-26A428' --restart --user "$(id -un)" --stdinpass`;
-    const typed = await run('exec', 'studio-1', 'studio-4', '--sim', '--', 'sh', '-c', install);
-    expect(typed.stderr).toBe('');
-    const isDone = async (): Promise<boolean> => (await upgrade('studio-1', 'studio-4', '--check')).code === 0;
-    expect(await eventually(isDone)).toBe(true);
+    expect((await run('sim', 'hands', 'update', 'studio-1', 'studio-4', '27.0')).code).toBe(0);
     const ran = await upgrade('studio-1', 'studio-4', '--yes');
     expect([ran.code, macosOf(ran)['studio-1']]).toEqual([0, 'macOS 27.0 (26A428)']);
     expect((await run('ask', 'chat', 'hello', '--sim')).code).toBe(0);

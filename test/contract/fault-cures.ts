@@ -21,7 +21,7 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
   'bridge-rebuilt': apply(),
   'build-differs': verb(
     '`upgrade macos` stops after that unit and names the expected build; install it on the Mac, and type it again',
-    'test/cli/upgrade-macos.slow.test.ts',
+    'test/cli/upgrade-drivers.slow.test.ts',
   ),
   'update-fails': verb('`upgrade macos` stops after that unit; type it again', 'test/cli/upgrade-macos.slow.test.ts'),
   'update-resets': verb(

@@ -60,6 +60,7 @@ const unguarded = (name: string): readonly string[] => [
   `placement/endpoint-unguarded /placements/${name}/endpoint/listen`,
 ];
 const needsOfPlacement = ['model', 'runtime', 'nodes', 'transport', 'context'];
+const badUpdate = (key: string): readonly string[] => [`upgrade/bad-command /macos/updates/${key}`];
 const samePort = ['placement/endpoint-taken /placements/alone'];
 
 /** Required keys by section. */
@@ -105,6 +106,10 @@ const consequences: Readonly<Record<string, readonly string[]>> = {
   nodes: missing(''),
   pdus: ['outlet/unknown-pdu /nodes/studio-1/outlet', 'outlet/unknown-pdu /nodes/studio-3/outlet'],
   'pdus.rack-pdu': ['outlet/unknown-pdu /nodes/studio-1/outlet', 'outlet/unknown-pdu /nodes/studio-3/outlet'],
+  'macos.updates.driver': badUpdate('command'),
+  'macos.updates.command': badUpdate('driver'),
+  'macos.updates.command.0': badUpdate('command'),
+  'macos.updates.command.1': badUpdate('command'),
   'pdus.rack-pdu.driver': missing('/pdus/rack-pdu'),
   'pdus.rack-pdu.powerOn': missing('/pdus/rack-pdu'),
   'pdus.rack-pdu.powerOff': missing('/pdus/rack-pdu'),

@@ -18,6 +18,12 @@ export type OwnLease =
   | { readonly kind: 'leased'; readonly fencingToken: number }
   | { readonly kind: 'none'; readonly diagnostics: NonEmpty<Diagnostic> };
 
+/** The end of a program that orders an update, with the reason unless it was successful. */
+export type UpdateOrder =
+  | { readonly kind: 'ordered' }
+  /** `unknown`: the program was stopped, so it may have ordered the update. */
+  | { readonly kind: 'refused' | 'unknown'; readonly why: string };
+
 /** What a step runner may use in addition to the step itself. */
 export interface StepContext extends Omit<ScriptNote, 'step'> {
   readonly runId: string;
@@ -47,6 +53,8 @@ export interface StepContext extends Omit<ScriptNote, 'step'> {
   readonly unlock?: NodeUnlock;
   /** The password of a Mac's account; undefined if its source in the file needs input that this run did not get. */
   readonly passwordOf?: (node: NodeName) => Promise<Secret | undefined>;
+  /** Lets the program in the file order the installation of a macOS update on a Mac. */
+  readonly orderUpdate?: (node: NodeName) => Promise<UpdateOrder>;
   /** Reads the Hugging Face token, once per run; undefined if the file has no source for it. */
   readonly token?: () => Promise<ResolvedSecret | undefined>;
   /** With this secret, the Macs of this run recognize each other when they exchange a model. */

@@ -104,7 +104,7 @@ interface CommandTexts {
   readonly task?: (work: PlaybookWork) => string | undefined;
 }
 
-interface CommandHooks extends Pick<RunOptions, 'onLeased' | 'onWithdraw' | 'passwordOf'> {
+interface CommandHooks extends Pick<RunOptions, 'onLeased' | 'onWithdraw' | 'passwordOf' | 'orderUpdate'> {
   /** Called between two tasks, while the run has its leases; `lost` aborts when the run loses a lease. */
   readonly afterTask?: (work: PlaybookWork, lost: AbortSignal) => Promise<void>;
 }

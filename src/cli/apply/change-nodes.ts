@@ -56,7 +56,7 @@ function drawnView(run: Run): RunView {
 /** Prepares a run of plans. Writes nothing before `begin`, which opens the journal. */
 export async function prepareRun(
   run: Run,
-  change: Pick<RunOptions, 'verb' | 'desired' | 'onLeased' | 'onWithdraw' | 'passwordOf'>,
+  change: Pick<RunOptions, 'verb' | 'desired' | 'onLeased' | 'onWithdraw' | 'passwordOf' | 'orderUpdate'>,
   { ways, listen }: { readonly ways: SshTargets; readonly listen: RunListener },
 ) {
   const { desired } = change;

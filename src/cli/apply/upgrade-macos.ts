@@ -1,32 +1,26 @@
-import { dirname } from 'node:path';
-import { ownIdentity } from '../../apply/lease/controller.ts';
-import type { CommandOutcome } from '../../apply/reach/session.ts';
 import { pause } from '../../apply/run-timing.ts';
-import { type UpdateUnit, updateUnits } from '../../desired/update-units.ts';
-import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { UpdateOrder } from '../../apply/steps/context.ts';
+import type { UpdateUnit } from '../../desired/update-units.ts';
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import { documentHead } from '../../diagnostics/json.ts';
-import { type UpdateState, updateProblem, updateState } from '../../engine/diagnose/update-states.ts';
+import { pairsOf } from '../../drivers/known-pairs.ts';
+import { type UpdateState, updateProblem } from '../../engine/diagnose/update-states.ts';
 import { allKinds } from '../../engine/goals/scope.ts';
+import type { EffectTotal } from '../../engine/plan/plan.ts';
 import type { Playbook, Task } from '../../engine/playbooks/playbook.ts';
-import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
 import type { UpgradeDocument } from '../../model/documents.generated.ts';
-import { type MacosUpdate, withMinor } from '../../model/facts/mac.ts';
-import { type Known, unknown } from '../../model/known.ts';
+import { given } from '../../model/given.ts';
 import { listText } from '../../model/lists.ts';
 import type { NodeName } from '../../model/node.ts';
-import type { Secret } from '../../model/secret.ts';
-import { nodeSubject, subjectNodes } from '../../model/subject.ts';
-import { meshwright } from '../../model/text/command.ts';
+import { subjectNodes } from '../../model/subject.ts';
+import { aside, meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import { durationText } from '../../model/text/units.ts';
 import type { Goal, MacosInstalls } from '../../rack/goal.ts';
-import { softwareUpdatesFact } from '../../rack/macos/fact.ts';
-import { updateListCommand } from '../../rack/macos/update-scripts.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
-import { printedText } from '../../remote/remote.ts';
 import {
   handsLines,
+  lockText,
   needsUpdate,
   orderText,
   questionText,
@@ -34,43 +28,35 @@ import {
   unitText,
   upgradeLines,
 } from '../../report/upgrade-text.ts';
-import { resolveSecret } from '../../secrets/resolve-secret.ts';
-import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.ts';
-import { openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
-import { namedNodes } from '../cluster/targets.ts';
+import { settleFromLock } from '../cluster/settle-cluster.ts';
+import { openTargets } from '../cluster/ssh-targets.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
-import { askNodes, observeNodes, shownOnly } from '../look/observe-fleet.ts';
 import { createConsent } from '../plan/consent.ts';
-import { secretContext } from '../sources/secrets.ts';
-import { askYes } from '../terminal/ask.ts';
-import { diagnosticsJson, pageFor, paragraphText } from '../terminal/console.ts';
+import { diagnosticsJson, pageFor, paragraphText, showDiagnostics, withLine } from '../terminal/console.ts';
 import { exitOfSignal } from '../terminal/signals.ts';
 import { timingFor } from '../use-limits.ts';
-import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
+import type { Run, VerbBody } from '../verb.ts';
 import { actOn, type CommandSpec } from './act-on.ts';
 import { checkGoal, type FinalCheck } from './final-check.ts';
 import type { EndedRun } from './run-outcome.ts';
+import { downloadByProgram, readPasswords, refuseOwnMac, updateProgram } from './update-drivers.ts';
+import {
+  chosenUnits,
+  firstMeasure,
+  measure,
+  type Offers,
+  staysLocked,
+  type Upgrade,
+  wantedVersion,
+} from './upgrade-units.ts';
 
 /** What is put right after an update. Runtimes and models are not: an update does not touch them. */
 const resetKinds: readonly ResourceKind[] = allKinds.filter(
   (kind) => !['hold', 'runtime', 'model', 'gateway', 'placement'].includes(kind),
 );
 
-/** A scan of the update server takes longer than an observation. */
-const scanMs = 180_000;
-
 /** Between two looks at Macs that a person updates. */
 const handsPollMs = 10_000;
-
-interface Upgrade {
-  readonly run: Run;
-  readonly cluster: SettledCluster;
-  readonly ways: SshTargets;
-  readonly fleet: DesiredFleet;
-  readonly to: string;
-  readonly units: readonly UpdateUnit[];
-  readonly isByHand: boolean;
-}
 
 /** `upgrade macos [node...]`: brings Macs to the version in the file, one unit after another. */
 export const upgradeMacos: VerbBody = async (run) => {
@@ -85,105 +71,60 @@ export const upgradeMacos: VerbBody = async (run) => {
   const { views, offers } = await firstMeasure(upgrade);
   refuseBlocked(views);
   const isNeeded = views.some(needsUpdate);
+  const pairs = isNeeded
+    ? pairsOf(
+        fleet,
+        views.filter(needsUpdate).flatMap(({ placements }) => placements),
+      )
+    : [];
   if (isNeeded && !run.options.json) {
     const page = pageFor(run.console);
     run.console.out(`${upgradeLines(to, views, page).join('\n')}\n\n`);
-    run.console.out(`${paragraphText(run.console, orderText(views, isByHand))}\n`);
+    run.console.out(`${paragraphText(run.console, orderText(views, fleet.macos.updateDriver))}\n`);
   }
   if (run.own['check'] === true) {
-    return ended(upgrade, views, isNeeded ? exitCode.changesPending : exitCode.done, isNeeded ? '' : allDone(to));
+    const [exit, text] = isNeeded ? [exitCode.changesPending, ''] : [exitCode.done, allDone(to)];
+    return ended(upgrade, views, exit, text, pairs);
   }
-  if (isNeeded && !(await askYes(run, questionText(to, views))))
+  if (!run.options.json) showDiagnostics(run.console, pairs);
+  if (!isNeeded) return roll(upgrade, { views, offers });
+  const locked = await staysLocked(upgrade, views);
+  if (locked.length > 0 && !run.options.json) run.console.out(`${paragraphText(run.console, lockText(locked))}\n`);
+  const agreed = effectsOf(views, locked);
+  if (!(await createConsent(run, policy).giveAll(agreed, questionText(to, views))))
     return ended(upgrade, views, exitCode.nothingChanged, 'Nothing was changed.');
-  const passwords = isByHand ? undefined : await readPasswords(upgrade, views);
-  const agreed: Run = isNeeded ? { ...run, options: { ...run.options, yes: true } } : run;
-  return roll({ ...upgrade, run: agreed }, { views, offers }, passwords);
+  return roll({ ...upgrade, ...(await installerFor(upgrade, views)), agreed }, { views, offers });
 };
 
+const policy = { named: ['interrupt', 'reboot'], allowable: ['locked-reboot', 'rdma-start'] } as const;
+
+/** The effects of the whole update. */
+function effectsOf(views: readonly UnitView[], locked: readonly NodeName[]): readonly EffectTotal[] {
+  const units = views.filter(needsUpdate);
+  const nodes = units.flatMap((unit) => unit.nodes).flatMap(({ node, state }) => (state.kind === 'done' ? [] : node));
+  const placements = units.flatMap((unit) => unit.placements);
+  return [
+    { kind: 'interrupt', nodes: units.flatMap((unit) => unit.nodes.map(({ node }) => node)), placements },
+    { kind: 'reboot', nodes, placements: [] },
+    ...(locked.length === 0 ? [] : [{ kind: 'locked-reboot', nodes: locked, placements: [] } as const]),
+  ];
+}
+
+/** What this run needs to install updates. @throws FleetError `upgrade/no-password`, `secret/…`, `trust/…`, `cli/usage` */
+async function installerFor(
+  { run, cluster, fleet, to }: Upgrade,
+  views: readonly UnitView[],
+): Promise<Pick<Upgrade, 'program' | 'passwords'>> {
+  const names = views.flatMap(({ nodes }) => nodes).flatMap(({ node, state }) => (state.kind === 'done' ? [] : node));
+  const { updateDriver } = fleet.macos;
+  if (updateDriver === undefined || names.length === 0) return {};
+  const nodes = fleet.nodes.filter(({ name }) => names.includes(name));
+  await refuseOwnMac(nodes);
+  if (updateDriver === 'softwareupdate') return { passwords: await readPasswords(run, nodes, cluster) };
+  return { program: await updateProgram(run, cluster, updateDriver, to) };
+}
+
 const allDone = (to: string): string => `All of these Macs run macOS ${to}.`;
-
-/** @throws FleetError `cli/usage` */
-function wantedVersion(run: Run, { macos: { version } }: DesiredFleet): string {
-  const typed = textOption(run, 'to');
-  if (version === undefined) {
-    throw usageError(
-      'The file does not say which macOS the Macs should run.',
-      `Add to the file: macos: { version: "${typed ?? '26.7'}" }`,
-    );
-  }
-  if (typed !== undefined && withMinor(typed) !== version) {
-    throw usageError(
-      `The file wants macOS ${version}, not ${typed}.`,
-      `The file decides. To change it, set in the file: macos: { version: "${typed}" }`,
-    );
-  }
-  return version;
-}
-
-/**
- * The units of the named nodes.
- * @throws FleetError `cli/usage` for a part of a unit, because its Macs must run the same version
- */
-function chosenUnits(run: Run, fleet: DesiredFleet): readonly UpdateUnit[] {
-  const names = namedNodes(run, fleet).map(({ name }) => name);
-  const units = updateUnits(fleet).filter(({ nodes }) => nodes.some((node) => names.includes(node)));
-  const partial = units.find(({ nodes }) => nodes.some((node) => !names.includes(node)));
-  if (partial === undefined) return units;
-  const named = partial.nodes.filter((node) => names.includes(node));
-  const others = partial.nodes.filter((node) => !names.includes(node));
-  throw usageError(
-    `${listText(named)} must run the same macOS as ${listText(others)}: they are cabled or share a placement.`,
-    prose`Update them together: ${meshwright('upgrade macos', ...partial.nodes)}`,
-  );
-}
-
-type Offers = ReadonlyMap<string, Known<readonly MacosUpdate[]>>;
-
-/** Observes the Macs. With `offers`, a Mac without an entry is not updated by this command. */
-async function measure({ run, ways, fleet, to, units }: Upgrade, offers: Offers): Promise<readonly UnitView[]> {
-  const nodes = fleet.nodes.filter(({ name }) => units.some((unit) => unit.nodes.includes(name)));
-  const observation = await observeNodes(run, nodes, ways, { ...shownOnly(run), facts: ['macos-version', 'jobs'] });
-  const stateAt = (node: NodeName): UpdateState => {
-    const seen = { node, facts: observation.nodes[node]?.facts, offers: offers.get(node) };
-    return withReason(updateState(to, seen), observation.failures[node] ?? []);
-  };
-  return units.map((unit) => ({
-    nodes: unit.nodes.map((node) => ({ node, state: stateAt(node) })),
-    placements: unit.placements.filter(({ state }) => state === 'serving').map(({ name }) => name),
-  }));
-}
-
-/** Observes the Macs, and asks those that need an update what they are offered. */
-async function firstMeasure(upgrade: Upgrade) {
-  const seen = await measure(upgrade, new Map());
-  if (upgrade.isByHand) return { offers: new Map(), views: seen };
-  const wanted = seen.flatMap(({ nodes }) => nodes).filter(({ state }) => state.kind === 'by-hand');
-  const asked = upgrade.fleet.nodes.filter(({ name }) => wanted.some(({ node }) => node === name));
-  if (asked.length === 0) return { offers: new Map(), views: seen };
-  const offers = await readOffers(upgrade.run, asked, upgrade.ways);
-  return { offers, views: await measure(upgrade, offers) };
-}
-
-/** Why a Mac was not reached says more than that its version is unknown. */
-const withReason = (state: UpdateState, related: readonly Diagnostic[]): UpdateState =>
-  state.kind === 'blocked' ? { ...state, diagnostic: { ...state.diagnostic, related } } : state;
-
-async function readOffers(run: Run, nodes: readonly DesiredNode[], ways: SshTargets): Promise<Offers> {
-  const { deadline } = run.options;
-  const patient: Run = { ...run, options: { ...run.options, deadline: Math.max(deadline, scanMs) } };
-  const outcomes = await askNodes(patient, { nodes, ways }, (_, rootPrefix) => ({
-    name: 'software-updates',
-    command: updateListCommand(rootPrefix),
-  }));
-  return new Map(outcomes.map((one) => [one.node, offersIn(one)]));
-}
-
-function offersIn(outcome: CommandOutcome): Known<readonly MacosUpdate[]> {
-  if (outcome.kind === 'unreached') return unknown('unreachable', outcome.diagnostics[0]?.summary ?? '');
-  const { isTruncated } = outcome.result;
-  const answer = { probe: 'softwareupdate', ...printedText(outcome.result), isTruncated, isLate: false, isUtf8: true };
-  return softwareUpdatesFact.parse([answer], { sentAtEpochMs: 0, receivedAtEpochMs: 0 });
-}
 
 /** @throws FleetError with a diagnostic per Mac that cannot be updated, before anything is downloaded */
 function refuseBlocked(views: readonly UnitView[]): void {
@@ -193,54 +134,17 @@ function refuseBlocked(views: readonly UnitView[]): void {
   if (first !== undefined) throw new FleetError([first, ...rest]);
 }
 
-/**
- * The password of each Mac's SSH user; a prompt is shown once per source.
- * @throws FleetError `upgrade/no-password`, `cli/usage` for the Mac on which the command runs, `secret/…`
- */
-async function readPasswords(
-  { run, cluster, fleet }: Upgrade,
-  views: readonly UnitView[],
-): Promise<ReadonlyMap<string, Secret>> {
-  const names = views.flatMap(({ nodes }) => nodes).flatMap(({ node, state }) => (state.kind === 'done' ? [] : node));
-  const nodes = fleet.nodes.filter(({ name }) => names.includes(name));
-  const own = await ownIdentity();
-  const found = new Map<string, Secret>();
-  const bySource = new Map<string, Secret>();
-  const problems: Diagnostic[] = [];
-  for (const { name, password: source, identity } of nodes) {
-    const subject = nodeSubject(name);
-    if (own !== undefined && identity === own) {
-      throw usageError(`This computer is ${name}: the update would end this command.`, 'Run it on another computer.');
-    }
-    if (source === undefined) {
-      problems.push(
-        diagnose('upgrade/no-password', { subject, detail: `The file has no password source for ${name}.` }),
-      );
-    } else {
-      const key = JSON.stringify(source);
-      const known = bySource.get(key);
-      const about = { subject, folder: dirname(cluster.opened.path), question: `Password of the SSH user on ${name}` };
-      const read = known ?? (await resolveSecret(source, secretContext(run, about)));
-      if ('kind' in read && read.kind === 'missing') problems.push(read.diagnostic);
-      else {
-        const secret = 'kind' in read ? read.secret : read;
-        bySource.set(key, secret);
-        found.set(name, secret);
-      }
-    }
-  }
-  const [first, ...rest] = problems;
-  if (first !== undefined) throw new FleetError([first, ...rest]);
-  return found;
-}
-
 /** Downloads everywhere, then updates one unit after another. The first unit that is not right ends it. */
 async function roll(
   upgrade: Upgrade,
   { views, offers }: { readonly views: readonly UnitView[]; readonly offers: Offers },
-  passwords: ReadonlyMap<string, Secret> | undefined,
 ) {
   const { run } = upgrade;
+  const problem = await downloadWithProgram(upgrade, views);
+  if (problem.length > 0) {
+    const text = prose`Nothing was stopped or installed. Then run the same command again: ${sameCommand(run)}`;
+    return ended(upgrade, views, exitCode.failed, text, problem);
+  }
   const downloaded = await downloadAll(upgrade, views);
   if (downloaded !== undefined && downloaded.exit !== exitCode.done)
     return stopped(upgrade, views, downloaded, 'Nothing was stopped or installed.');
@@ -253,11 +157,15 @@ async function roll(
     if (byHand) {
       const stop = unit.placements.length === 0 ? undefined : await stopUnit(upgrade, unit);
       if (stop !== undefined && stop.exit !== exitCode.done) return stopped(upgrade, now, stop, '');
-      if (!(await personInstalls(upgrade, at))) return leftToPerson(upgrade, view, now);
+      const seen = await personInstalls(upgrade, at);
+      if (seen === undefined) return leftToPerson(upgrade, view, now);
+      const newer = newerIn(seen);
+      if (newer.length > 0) return ended(upgrade, now.with(at, seen), exitCode.failed, restText(upgrade, at), newer);
     }
-    const done = await updateUnit(upgrade, unit, { view, passwords });
+    const done = await updateUnit(upgrade, unit, view);
+    if (run.signal.aborted) return stopped(upgrade, now, done, '');
     now = await measure(upgrade, offers);
-    const problems = problemsOf(upgrade, view, now[at]);
+    const problems = problemsOf(upgrade, view, { after: now[at], views });
     if (done.exit !== exitCode.done || problems.length > 0)
       return stopped(upgrade, now, done, restText(upgrade, at), problems);
     if (needsUpdate(view) && !run.options.json && now[at] !== undefined) {
@@ -270,12 +178,13 @@ async function roll(
 }
 
 /** The updates that these Macs still need, by node; undefined if they need none. */
-function installsOf(to: string, views: readonly UnitView[]): MacosInstalls | undefined {
+function installsOf({ to, program }: Upgrade, views: readonly UnitView[]): MacosInstalls | undefined {
+  const by = program === undefined ? {} : { by: 'command' as const };
   const on = views
     .flatMap(({ nodes }) => nodes)
     .flatMap(({ node, state }) => {
-      if (state.kind === 'offered') return [[node, { label: state.update.label }] as const];
-      return state.kind === 'installing' ? [[node, { label: state.label }] as const] : [];
+      if (state.kind === 'offered') return [[node, { label: state.update.label, ...by }] as const];
+      return state.kind === 'installing' ? [[node, { label: state.label, ...by }] as const] : [];
     });
   return on.length === 0 ? undefined : { to: `macOS ${to}`, on: Object.fromEntries(on) };
 }
@@ -285,11 +194,12 @@ const namesIn = ({ on }: MacosInstalls, nodes: readonly NodeName[]): readonly No
 
 /** Returns undefined if no Mac needs a download. A Mac that installs already has it. */
 async function downloadAll(upgrade: Upgrade, views: readonly UnitView[]): Promise<EndedRun | undefined> {
+  if (upgrade.program !== undefined) return undefined;
   const offered = views.map((view) => ({
     ...view,
     nodes: view.nodes.filter(({ state }) => state.kind === 'offered'),
   }));
-  const install = installsOf(upgrade.to, offered);
+  const install = installsOf(upgrade, offered);
   if (install === undefined) return undefined;
   const nodes = namesIn(
     install,
@@ -301,6 +211,35 @@ async function downloadAll(upgrade: Upgrade, views: readonly UnitView[]): Promis
   });
 }
 
+/** The Macs whose update is offered. */
+const offeredIn = ({ fleet }: Upgrade, views: readonly UnitView[]) =>
+  views.flatMap(({ nodes }) =>
+    nodes.flatMap(({ node: name, state }) => {
+      const node = fleet.nodes.find((one) => one.name === name);
+      return node !== undefined && state.kind === 'offered' ? { node, update: state.update } : [];
+    }),
+  );
+
+async function downloadWithProgram(upgrade: Upgrade, views: readonly UnitView[]): Promise<readonly Diagnostic[]> {
+  const { run, program } = upgrade;
+  const nodes = offeredIn(upgrade, views);
+  if (program === undefined || nodes.length === 0) return [];
+  const line = (seconds: number): string => `downloading macOS ${upgrade.to}: ${durationText(seconds * 1_000)}`;
+  return withLine(run.console, line, () => downloadByProgram(program, nodes));
+}
+
+/** Orders the update of a Mac in this unit. */
+function orderFor(upgrade: Upgrade, view: UnitView) {
+  const { program } = upgrade;
+  if (program === undefined) return undefined;
+  return (name: NodeName): Promise<UpdateOrder> => {
+    const found = offeredIn(upgrade, [view]).find(({ node }) => node.name === name);
+    return found === undefined
+      ? Promise.resolve({ kind: 'refused', why: 'It is unknown which build the Mac is offered.' })
+      : program('install', found.node, found.update.build ?? '');
+  };
+}
+
 function stopUnit(upgrade: Upgrade, { nodes, placements }: UpdateUnit): Promise<EndedRun> {
   const goal: Goal = { kind: 'stop', placements: placements.map(({ name }) => name) };
   const scope = { desired: upgrade.fleet, targets: nodes };
@@ -308,13 +247,9 @@ function stopUnit(upgrade: Upgrade, { nodes, placements }: UpdateUnit): Promise<
 }
 
 /** Installs what the unit needs, and puts right what an update resets. Without an update, it only does the latter. */
-function updateUnit(
-  upgrade: Upgrade,
-  { nodes }: UpdateUnit,
-  { view, passwords }: { readonly view: UnitView; readonly passwords: ReadonlyMap<string, Secret> | undefined },
-): Promise<EndedRun> {
-  const { to, fleet } = upgrade;
-  const install = installsOf(to, [view]);
+function updateUnit(upgrade: Upgrade, { nodes }: UpdateUnit, view: UnitView): Promise<EndedRun> {
+  const { fleet, passwords } = upgrade;
+  const install = installsOf(upgrade, [view]);
   const scope = { desired: fleet, targets: nodes };
   const { placements } = view;
   const [state] = view.nodes.map((one) => one.state);
@@ -353,7 +288,10 @@ function updateUnit(
     scope,
     playbook: unitPlaybook(nodes, restarts, [...brings, ...bakes]),
     check: unitCheck(scope, placements),
-    ...(passwords === undefined ? {} : { hooks: { passwordOf: (node) => Promise.resolve(passwords.get(node)) } }),
+    hooks: {
+      ...(passwords === undefined ? {} : { passwordOf: (node) => Promise.resolve(passwords.get(node)) }),
+      ...given({ orderUpdate: orderFor(upgrade, view) }),
+    },
   });
 }
 
@@ -380,52 +318,73 @@ function unitCheck(scope: CommandSpec['scope'], placements: readonly string[]): 
   };
 }
 
-/** The question for the whole upgrade was answered, so its parts are not shown again, except if nothing was asked. */
-function act({ run, cluster, ways }: Upgrade, command: Omit<CommandSpec, 'verb' | 'consent'>): Promise<EndedRun> {
-  const isAgreed = run.options.yes === true;
-  const named = isAgreed ? (['interrupt', 'reboot'] as const) : (['interrupt'] as const);
-  const consent = createConsent(run, { named, allowable: ['locked-reboot', 'rdma-start'] });
-  return actOn(
-    run,
-    { verb: 'upgrade macos', ...command, consent, ...(isAgreed ? { texts: { show: () => undefined } } : {}) },
-    cluster,
-    ways,
-  );
+/** The question for the whole update was answered, so its parts are not shown again, except if nothing was asked. */
+function act(
+  { run, cluster, ways, agreed }: Upgrade,
+  command: Omit<CommandSpec, 'verb' | 'consent'>,
+): Promise<EndedRun> {
+  const isAgreed = agreed !== undefined;
+  const consent = createConsent(run, isAgreed ? { ...policy, isAgreed, agreed } : { ...policy, named: ['interrupt'] });
+  const texts = isAgreed ? { texts: { show: () => undefined } } : {};
+  return actOn(run, { verb: 'upgrade macos', ...command, consent, ...texts }, cluster, ways);
 }
 
 /** What is wrong with a unit after its update: only the next boot session's exact build proves it. */
-function problemsOf({ to }: Upgrade, before: UnitView, after: UnitView | undefined): readonly Diagnostic[] {
-  return before.nodes.flatMap(({ node, state }) => {
-    const build = state.kind === 'offered' ? state.update.build : undefined;
+function problemsOf(
+  { to }: Upgrade,
+  { nodes }: UnitView,
+  { after, views }: { readonly after: UnitView | undefined; readonly views: readonly UnitView[] },
+): readonly Diagnostic[] {
+  return nodes.flatMap(({ node, state, model }) => {
+    const build = state.kind === 'offered' ? state.update.build : buildFor(model, views);
     const now = after?.nodes.find((one) => one.node === node)?.state;
     return updateProblem(to, { node, build, now }) ?? [];
   });
 }
 
-/** With --wait-for-hands, waits until a person has updated the unit; returns whether that is so. */
-async function personInstalls(upgrade: Upgrade, at: number): Promise<boolean> {
-  const { run, to } = upgrade;
-  if (run.own['waitForHands'] !== true) return false;
+/** The build that other Macs of this model are offered, if it is one. */
+function buildFor(model: string | undefined, views: readonly UnitView[]): string | undefined {
+  const others = views.flatMap(({ nodes }) => nodes).filter((one) => one.model === model);
+  const builds = new Set(others.map(({ state }) => (state.kind === 'offered' ? state.update.build : undefined)));
+  builds.delete(undefined);
+  return builds.size === 1 ? [...builds][0] : undefined;
+}
+
+/** With --wait-for-hands, waits until a person has updated the unit, or installed a newer version. */
+async function personInstalls(upgrade: Upgrade, at: number): Promise<UnitView | undefined> {
+  const { run } = upgrade;
+  if (run.own['waitForHands'] !== true) return undefined;
   const timing = timingFor(run);
-  let said = '';
+  let said: string | undefined;
   while (!run.signal.aborted) {
     const view = (await measure(upgrade, new Map()))[at];
-    if (view === undefined || !needsUpdate(view)) break;
-    const text = handsLines(to, view, pageFor(run.console)).join('\n');
-    if (text !== said && !run.options.json) run.console.out(`${text}\n`);
-    if (said === '') run.console.err('waiting for the manual steps; Ctrl-C stops waiting\n');
+    if (view === undefined || !needsUpdate(view) || newerIn(view).length > 0) return view;
+    const text = handsText(upgrade, view);
+    if (text !== said && text !== '' && !run.options.json) run.console.out(`${text}\n`);
+    if (said === undefined) run.console.err('waiting for the manual steps; Ctrl-C stops waiting\n');
     said = text;
     await pause(handsPollMs * timing.scale, run.signal);
   }
-  return !run.signal.aborted;
+  return undefined;
+}
+
+const newerIn = ({ nodes }: UnitView): readonly Diagnostic[] =>
+  nodes.flatMap(({ state }) => (state.kind === 'blocked' && state.isNewer ? state.diagnostic : []));
+
+/** The manual steps; empty while the Macs restart. */
+function handsText({ run, to }: Upgrade, view: UnitView): string {
+  const nodes = view.nodes.flatMap(({ node, state }) => (state.kind === 'by-hand' ? node : []));
+  if (nodes.length === 0) return '';
+  const typed = prose`Simulated rack: ${aside(meshwright('sim hands', 'update', ...nodes, to))} does this.`;
+  const rehearsal = run.console.isSimulated ? `\n${paragraphText(run.console, typed)}` : '';
+  return `${handsLines(to, view, pageFor(run.console)).join('\n')}${rehearsal}`;
 }
 
 function leftToPerson(upgrade: Upgrade, view: UnitView, now: readonly UnitView[]) {
-  const { run, to } = upgrade;
+  const { run } = upgrade;
   const again = paragraphText(run.console, prose`Then: ${sameCommand(run)}`);
-  const lines = handsLines(to, view, pageFor(run.console)).join('\n');
   const made = ended(upgrade, now, exitCode.handsNeeded, '');
-  return { ...made, text: `${lines}\n${again}` };
+  return { ...made, text: `${handsText(upgrade, view)}\n${again}` };
 }
 
 const sameCommand = ({ own, words }: Run) => meshwright('upgrade macos', ...(own['all'] === true ? ['--all'] : words));

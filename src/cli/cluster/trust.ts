@@ -49,6 +49,10 @@ export const outletRequests = ({ name, outlet }: Pick<DesiredNode, 'name' | 'out
     ? []
     : [outlet.off, outlet.on, outlet.state].map(({ argv }) => programRequest(argv, `the power outlet of ${name}`));
 
+/** The request for the program that installs macOS updates. */
+export const updateRequests = ({ macos: { updateDriver } }: Pick<DesiredFleet, 'macos'>): readonly TrustRequest[] =>
+  typeof updateDriver === 'object' ? [programRequest(updateDriver.argv, 'macOS updates')] : [];
+
 /** The requests for the programs that a playbook runs on this computer. */
 export const noticeRequests = (commands: readonly (readonly string[])[], file: string): readonly TrustRequest[] =>
   commands.map((argv) => programRequest(argv, `notices of ${file}`));
@@ -129,6 +133,7 @@ function requestsOf(run: Pick<Run, 'env'>, fleet: DesiredFleet, folder: string):
       ...(identityFile === undefined ? [] : [fileRequest(run, folder, identityFile, `the SSH key for ${name}`)]),
     ]),
     ...fleet.nodes.flatMap(outletRequests),
+    ...updateRequests(fleet),
     ...secretRequests(run, fleet.downloads?.token, folder, 'the Hugging Face token'),
     ...(fleet.downloads?.token === undefined ? [] : tokenHostRequests(fleet)),
     ...fleet.placements.flatMap(({ name, publication }) =>

@@ -33,6 +33,8 @@ export interface ConsentPolicy {
   readonly isAgreed?: boolean;
   /** True if the command has changed a node before these plans. */
   readonly hasChanged?: boolean;
+  /** Effects to which the user has already agreed. */
+  readonly agreed?: readonly EffectTotal[];
   /** The digest of the reviewed plan, with which `--allow interrupt=DIGEST` must agree. */
   readonly reviewed?: string;
 }
@@ -78,7 +80,7 @@ export function createConsent(run: Run, policy: ConsentPolicy) {
   const isUnapproved = (one: EffectTotal): boolean =>
     isGuarded(one) && ![...allowed, ...named].some((kind) => kind === one.kind);
   let hasBegun = false;
-  let agreed: readonly EffectTotal[] | undefined;
+  let { agreed } = policy;
   const isAgreedTo = (one: EffectTotal): boolean =>
     agreed?.some(
       (all) =>

@@ -7,6 +7,7 @@ import { outletRules } from './outlets.ts';
 import { placementRules } from './placements.ts';
 import { replicaRules } from './replicas.ts';
 import type { FileRule } from './rule.ts';
+import { updateRules } from './updates.ts';
 
 /** All rules. If two rules report the same place, only the earlier rule's finding is shown. */
 export const rules: readonly FileRule[] = [
@@ -14,6 +15,7 @@ export const rules: readonly FileRule[] = [
   ...linkRules,
   ...macRules,
   ...outletRules,
+  ...updateRules,
   ...replicaRules,
   ...placementRules,
   ...endpointRules,

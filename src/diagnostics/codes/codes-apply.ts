@@ -239,11 +239,23 @@ export const applyCodes = {
       'The password is wrong, or the SSH user does not own the startup volume of this Mac. `sysadminctl -secureTokenStatus USER` on the Mac tells which.',
     hint: 'Correct the source of the password, or log in as an account that owns the volume. Then run the same command again.',
   },
+  'upgrade/command-failed': {
+    summary: 'The program that installs macOS updates failed.',
+    cause: 'The program in macos.updates.command did not exit with 0, or did not exit in time.',
+    hint: 'Run the program yourself, and fix what it reports. Then run the same command again.',
+  },
+  'upgrade/not-restarted': {
+    traits: ['still-answers'],
+    summary: 'A Mac has not restarted although its update was ordered.',
+    cause:
+      'The program in macos.updates.command ran in this boot session, or was stopped while it ran. It is not run again before the Mac restarts, because the update may still be on its way.',
+    hint: 'Look at your device management. If it ordered nothing, restart that Mac yourself. Then run the same command again.',
+  },
   'upgrade/not-updated': {
     summary: 'A Mac does not run the expected macOS after its update.',
     cause:
       'It restarted, but its version or build is not that of the update. Only the next boot session and the exact build prove an update; exit codes do not.',
-    hint: 'Check the update on the Mac: System Settings > General > Software Update. Then run the same command again.',
+    hint: 'Check the update on the Mac: System Settings > General > Software Update. Then run the same command again. Until then, the next unit is only updated if you name its Macs.',
   },
   'outlet/wrong-mac': {
     traits: ['hands', 'urgent'],

@@ -126,6 +126,12 @@ export const ruleCodes = {
     cause: 'Its commands never run, because no node names one of its outlets.',
     hint: 'Add `outlet: NAME/OUTLET` to the nodes that it powers, or remove the PDU.',
   },
+  'upgrade/bad-command': {
+    summary: 'The command that installs macOS updates cannot work.',
+    cause:
+      'The driver `command` needs a program with arguments, which is told the phase and the Mac. Other drivers take no command.',
+    hint: 'Write it like this: updates: { driver: command, command: [./mdm-update, "{phase}", "{node}", "{build}"] }',
+  },
   'version/not-text': {
     summary: 'A version is written as a number.',
     cause: 'Without quotes, YAML reads 26.10 as the number 26.1, which is a different macOS version.',

@@ -20,7 +20,14 @@ export type UpdateState =
   | { readonly kind: 'offered'; readonly from: string; readonly update: MacosUpdate }
   /** A person installs the update. */
   | { readonly kind: 'by-hand'; readonly from: string }
-  | { readonly kind: 'blocked'; readonly diagnostic: Diagnostic };
+  | {
+      readonly kind: 'blocked';
+      readonly diagnostic: Diagnostic;
+      /** Set if the Mac runs a newer version. */
+      readonly isNewer?: true;
+    };
+
+type Blocked = Extract<UpdateState, { readonly kind: 'blocked' }>;
 
 interface SeenMac {
   readonly node: NodeName;
@@ -32,7 +39,7 @@ interface SeenMac {
 /** @param to the version in the file */
 export function updateState(to: string, { node, facts, offers }: SeenMac): UpdateState {
   const macos = read(facts, macosVersionFact);
-  const blocked = (code: 'upgrade/not-offered' | 'upgrade/newer' | 'upgrade/unknown', detail: string): UpdateState => ({
+  const blocked = (code: 'upgrade/not-offered' | 'upgrade/newer' | 'upgrade/unknown', detail: string): Blocked => ({
     kind: 'blocked',
     diagnostic: diagnose(code, { subject: nodeSubject(node), detail: prose`${labelled(node)}${detail}` }),
   });
@@ -41,7 +48,7 @@ export function updateState(to: string, { node, facts, offers }: SeenMac): Updat
   }
   const from = `macOS ${versionText(macos.value)}`;
   const order = compareVersions(macos.value.version, to);
-  if (order > 0) return blocked('upgrade/newer', `it runs ${from}, the file wants ${to}.`);
+  if (order > 0) return { ...blocked('upgrade/newer', `it runs ${from}, the file wants ${to}.`), isNewer: true };
   if (order === 0 && !isBeta(macos.value)) {
     const { build } = macos.value;
     return { kind: 'done', text: `${from} (${build})`, build };

@@ -3,7 +3,7 @@ import type { Step } from '../../model/step.ts';
 import { putBody } from '../../node/put-file.ts';
 import { mutatingScript } from '../../node/root-script.ts';
 import { restartBody } from '../../rack/boot/restart-script.ts';
-import { installKey, onceInSession } from '../../rack/macos/update-scripts.ts';
+import { installArgs, installKey, onceInSession } from '../../rack/macos/update-scripts.ts';
 import { launchBody } from './job.ts';
 import { scriptBody } from './registry.ts';
 import { confirmBody, transactionBody } from './transaction.ts';
@@ -42,8 +42,8 @@ export function stepScripts({ id, node, act }: Step, terms: StepScriptTerms): re
       case 'reboot': {
         const from = act.from.kind === 'known' ? act.from.value : 'BOOT-SESSION';
         if (act.install !== undefined) {
-          const [key, args] = [installKey(node, from), { ...act.install, user: terms.userOf(node) }];
-          return [onceInSession(key, from) + launchBody(key, { name: 'install-macos', args })];
+          const [key, args] = [installKey(node, from), installArgs(act.install, terms.userOf(node))];
+          return [onceInSession(key, from, fence.run) + launchBody(key, { name: 'install-macos', args })];
         }
         return [restartBody({ intent: `reboot-${from}`, from, to: act.to, delaySeconds: terms.rebootDelaySeconds })];
       }

@@ -6,7 +6,7 @@ import type { MacosUpdate, MacosVersion } from '../../model/facts/mac.ts';
 import { compareText, groupBy } from '../../model/lists.ts';
 import { everyNodeText } from '../../model/node.ts';
 import { nodesSubject } from '../../model/subject.ts';
-import { meshwright } from '../../model/text/command.ts';
+import { aside, meshwright } from '../../model/text/command.ts';
 import { joinProse, mapWords, named, namedList, type Prose, prose } from '../../model/text/prose.ts';
 import { defineNodeRule, defineRule } from '../define-rule.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
@@ -132,7 +132,7 @@ export const otherMacos = defineRule(
       severity: 'notice',
       summary: 'The macOS version is usable, but it is not the version in the file.',
       cause: 'The version is inside macos.accept (or the file does not set it) but differs from macos.version.',
-      hint: 'Update macOS when convenient.',
+      hint: prose`When convenient: ${meshwright('upgrade macos', '--all')}`,
       facts: [macosVersionFact],
     },
   },
@@ -153,7 +153,7 @@ export const otherMacos = defineRule(
       hint: mapWords(
         compareVersions(version, desired) > 0
           ? `Set macos.version in the file to ${version}: ${noWayBack}.`
-          : prose`When convenient, update all cabled nodes together to macOS ${desired}.${offersHint(nodes, examination.desired.macos)}`,
+          : prose`When convenient, update all cabled nodes together to macOS ${desired}: ${aside(meshwright('upgrade macos', '--all'))}.${offersHint(nodes, examination.desired.macos)}`,
         escapeText,
       ),
     }));

@@ -1,7 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { knownPairs } from '../../../src/drivers/known/tables.generated.ts';
-import { brokenPairs, pairDiagnostic, unknownPairs, versionPointer } from '../../../src/drivers/known-pairs.ts';
+import {
+  brokenPairs,
+  pairDiagnostic,
+  pairsOf,
+  unknownPairs,
+  versionPointer,
+} from '../../../src/drivers/known-pairs.ts';
 import { loadCluster } from '../../../src/engine/load-cluster.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 
@@ -290,5 +296,13 @@ describe('what serves somewhere', () => {
     ],
   ])('is not warned about: %s', (_report, served) => {
     expect(sourcesOf(served)).toEqual([]);
+  });
+});
+
+describe('the known pairs of an update', () => {
+  it('are those of the placements that start again on the new macOS', () => {
+    const fleet = fleetOf(textOf({ macos: '26.3.1', exo: '1.0.68' }), 'cluster.yaml');
+    expect(pairsOf(fleet, ['chat']).map(({ code }) => code)).toEqual(['version/known-pair']);
+    expect(pairsOf(fleet, ['code'])).toEqual([]);
   });
 });

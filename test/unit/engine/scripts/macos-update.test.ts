@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { launchBody } from '../../../../src/engine/scripts/job.ts';
 import type { JobCall } from '../../../../src/model/node-script.ts';
 import { restartBody } from '../../../../src/rack/boot/restart-script.ts';
-import { onceInSession } from '../../../../src/rack/macos/update-scripts.ts';
+import { onceInSession, refuseOrder } from '../../../../src/rack/macos/update-scripts.ts';
 import { bootSession, changed, type MacRoot, ours, unchanged } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { ended, key, makeJobRoot, runJob } from './run-job.ts';
@@ -13,8 +13,8 @@ const shell = scriptShells.find(({ name }) => name === 'dash') ?? (scriptShells[
 const label = 'macOS Tahoe 26.7-25G229';
 const secret = `it's "a" \\ $secret`;
 const install: JobCall = { name: 'install-macos', args: { label, user: 'mesh' } };
-const launching = (from = bootSession): string =>
-  onceInSession(key, from) + launchBody(key, install, { token: secret });
+const launching = (from = bootSession, run = 'first'): string =>
+  onceInSession(key, from, run) + launchBody(key, install, { token: secret });
 const restarting = restartBody({ intent: 'reboot-1', from: bootSession, to: 'up', delaySeconds: 9 });
 
 /** A Mac whose softwareupdate does this; it keeps what it reads from standard input. */
@@ -41,8 +41,10 @@ describe('the installation of a macOS update', () => {
     const root = withTool('exit 0');
     await root.runBody(launching());
     await ended(root);
-    expect((await root.runBody(launching())).result).toEqual(unchanged);
-    expect((await root.runBody(launching('ANOTHER-SESSION'))).result).toEqual(unchanged);
+    expect((await root.runBody(launching(bootSession, 'second'))).result).toEqual(unchanged);
+    expect((await root.runBody(launching('ANOTHER-SESSION', 'second'))).result).toEqual(unchanged);
+    // A script that is sent again after a lost connection finds its own launch.
+    expect((await root.runBody(launching())).result).toEqual(changed);
     expect(calls(root)).toHaveLength(1);
   });
 
@@ -71,6 +73,27 @@ describe('the installation of a macOS update', () => {
     expect((await root.runBody(restarting)).result).toMatchObject({ kind: 'failed', slug: 'updating' });
     root.file(`${ours}/ops/${key}/failure`, 'update-failed x\n');
     expect((await root.runBody(restarting)).result).toEqual(changed);
+  });
+});
+
+describe('a macOS update that a program on the controller orders', () => {
+  const ordering = (run: string): string =>
+    onceInSession(key, bootSession, run) + launchBody(key, { name: 'install-macos', args: { label } });
+
+  it('is recorded once in a boot session, and blocks other restarts, until the program refuses it', async () => {
+    const root = withTool('exit 0');
+    expect((await root.runBody(ordering('first'))).result).toMatchObject({ isChanged: true });
+    expect((await root.runBody(ordering('second'))).result).toEqual(unchanged);
+    expect((await root.runBody(restarting)).result).toMatchObject({ kind: 'failed', slug: 'updating' });
+    expect((await root.runBody(refuseOrder(key, "it's full"))).result).toEqual(changed);
+    expect(await ended(root)).toMatchObject({ exit: 1, failure: { slug: 'update-failed', text: "it's full" } });
+    expect(calls(root)).toEqual([]);
+    expect((await root.runBody(ordering('second'))).result).toMatchObject({ isChanged: true });
+    await root.runBody(refuseOrder(key, 'the end of the test'));
+  });
+
+  it('is not refused without a record', async () => {
+    expect((await withTool('exit 0').runBody(refuseOrder(key, 'x'))).result).toEqual(unchanged);
   });
 });
 

@@ -29,6 +29,7 @@ import { type Fence, historyCommand, mutatingScript } from '../../../../src/node
 import { installAccessCommand, ruleText } from '../../../../src/rack/access/install-access-script.ts';
 import { restartBody } from '../../../../src/rack/boot/restart-script.ts';
 import { keepText } from '../../../../src/rack/keeper/program-script.ts';
+import { refuseOrder } from '../../../../src/rack/macos/update-scripts.ts';
 import { restoreText, rollText, touchedNetwork } from '../../../../src/rack/network/transaction/transaction-script.ts';
 import { launchRankScript } from '../../../../src/rack/placement/launched-program-script.ts';
 import {
@@ -359,6 +360,7 @@ function otherTexts(rootPrefix: string): Readonly<Record<string, string>> {
       scriptBody({ name: 'stop-rank', args: { ...scripts['stop-rank'], beforeReboot: true } }),
       rootPrefix,
     ),
+    'refused update': inScript(refuseOrder(exampleDigest, "it's full"), rootPrefix),
     restart: inScript(restartBody({ intent: 'reboot-1', from: 'AB', to: 'up', delaySeconds: 2 }), rootPrefix),
     "rank of a program of one's own": launchRankScript(
       {
