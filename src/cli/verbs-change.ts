@@ -92,6 +92,28 @@ Examples:
     load: async () => (await import('./apply/upgrade-macos.ts')).upgradeMacos,
   },
   {
+    name: 'upgrade runtime',
+    summary: 'bring a runtime to the version in the file, one group of Macs after another',
+    ...changingPlacements,
+    words: '[runtime]',
+    options: [
+      { flags: '--check', text: 'show what would happen; change nothing' },
+      { flags: '--again', text: 'try the version in the file again after it was rolled back' },
+      { flags: '--update-lock', text: 'write resolved values to the lock, even without a terminal' },
+      { flags: '--allow <effects>', text: 'rdma-start', isList: true },
+      leaseWait,
+    ],
+    more: `First all Macs that use the runtime install the version in the file next to the one in use, while they serve. Then one unit after another restarts with it. Macs that a placement connects, and placements that share a Mac, are one unit; the first one is the canary. The next unit stops only if the placements of this one return tokens for a minute.
+If a unit does not serve, it goes back to the old version, and so do the units before it. The lock records this, as after \`rollback\`: commit it. To try again: --again, or another version in the file.
+Type the command again after an interruption: it continues. See docs/runtimes.md.
+Exit codes: 0 all placements serve with the version, 2 with --check: an upgrade is needed, 3 a person has to act first, 1 rolled back or not finished, 4 finished on some Macs, 5 nothing changed, 75 a node is leased to another run.
+
+Examples:
+  meshwright upgrade runtime mlx --check
+  meshwright upgrade runtime mlx`,
+    load: async () => (await import('./apply/upgrade-runtime.ts')).upgradeRuntime,
+  },
+  {
     name: 'uninstall',
     summary: 'remove meshwright, but not the models, from nodes',
     ...changingNodes,

@@ -8,7 +8,7 @@ export type AddressPart =
   | ('interface' | 'preferences' | 'service')
   | ('computer' | 'bonjour' | 'host')
   | ('sleep' | 'restart-after-power-loss')
-  | ('files' | 'loaded' | 'packages')
+  | ('files' | 'installed' | 'loaded' | 'packages')
   | ('services' | 'jobs' | 'trees' | 'accounts' | 'network' | 'access' | 'value' | 'daemon')
   | 'old';
 

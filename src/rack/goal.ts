@@ -21,6 +21,8 @@ interface GoalFields {
   readonly hold: OfNodes & { readonly hold?: Omit<NodeHold, 'isOver'> };
   /** These macOS updates are on the disks of these Macs, which keep running. */
   readonly 'download-macos': OfNodes & { readonly install: MacosInstalls };
+  /** The versions of these runtimes are on the disks of the nodes that use them, next to the versions in use. */
+  readonly 'install-runtime': OfNames;
   readonly 'verify-models': OfNames;
   /**
    * These models are on the nodes whose placements read them. With `isDetached`, the run ends as soon as the jobs that

@@ -101,7 +101,7 @@ function readVersion(run: Run, isUndo: boolean): string | undefined {
   return to;
 }
 
-function wantedRuntime(run: Run, fleet: DesiredFleet): DesiredRuntime {
+export function wantedRuntime(run: Run, fleet: DesiredFleet): DesiredRuntime {
   const names = fleet.runtimes.map(({ name }) => name);
   const [word, ...others] = run.words;
   const list = `Runtimes: ${names.join(', ') || 'none applied yet'}`;
@@ -113,14 +113,14 @@ function wantedRuntime(run: Run, fleet: DesiredFleet): DesiredRuntime {
 }
 
 /** @throws FleetError `cli/usage` if no placement uses the runtime */
-function usersOf({ nodes, placements }: DesiredFleet, { name }: DesiredRuntime): readonly NodeName[] {
+export function usersOf({ nodes, placements }: DesiredFleet, { name }: DesiredRuntime): readonly NodeName[] {
   const used = placements.filter(({ runtime }) => runtime === name).flatMap(everyNode);
   if (used.length === 0) throw usageError(`No placement uses ${name}.`, prose`See: ${meshwright('status')}`);
   return nodes.map((node) => node.name).filter((node) => used.includes(node));
 }
 
 /** The fleet with this runtime version and its keys. The keys in the file apply only to the archive in the file. */
-function withVersion(
+export function withVersion(
   { fleet, lock, opened }: SettledCluster,
   { name }: DesiredRuntime,
   { to, from }: RolledBack,
@@ -146,7 +146,11 @@ function refuseOtherDriver({ lock }: SettledCluster, { name, driver }: DesiredRu
   throw failure('rollback/no-version', { subject: runtimeSubject(name), detail, hint });
 }
 
-function withRolledBack({ rolledBack, ...lock }: ClusterLock, name: string, back: RolledBack | undefined): ClusterLock {
+export function withRolledBack(
+  { rolledBack, ...lock }: ClusterLock,
+  name: string,
+  back: RolledBack | undefined,
+): ClusterLock {
   const others = Object.entries(rolledBack ?? {}).filter(([other]) => other !== name);
   const entries = back === undefined ? others : [...others, [name, back] as const];
   return entries.length === 0 ? lock : { ...lock, rolledBack: Object.fromEntries(entries) };
@@ -206,7 +210,7 @@ function hintFor(first: Digest | undefined, unseen: readonly NodeName[]): Prose 
   return prose`The versions on ${everyNodeText(unseen)} are unknown. Find out why, then run the same command again: ${meshwright('doctor')}`;
 }
 
-function treesOn(
+export function treesOn(
   node: NodeName,
   { name }: DesiredRuntime,
   { nodes }: FleetObservation,

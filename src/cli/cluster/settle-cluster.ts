@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { networkText } from '../../desired/addresses.ts';
-import { settleFleet, settleShapes } from '../../desired/settle/settle.ts';
+import { settleFleet, settleShapes, withRuntimeOf } from '../../desired/settle/settle.ts';
 import { withGivenNetworks } from '../../desired/settle/settle-links.ts';
 import { keysOf, keysOfVersion } from '../../desired/settle/settle-runtime.ts';
 import { type SourceFacts, sourcesToRead } from '../../desired/settle/settle-trees.ts';
@@ -107,6 +107,33 @@ export function settleFromLock(run: Run, opened: OpenedCluster = openCluster(run
   const placements = fleet.placements.map((one) => (hasGateway ? one : withoutLocalGateway(one))).filter(isApplied);
   const planned = withThisComputer(run, { ...fleet, runtimes, models, placements, ...planAllowances(run) });
   return { ...base, before: base.lock, fleet: planned, lock, additions: [] };
+}
+
+/**
+ * The same cluster, with this runtime as the file wants it. Reads and resolves only what belongs to the runtime.
+ * @param missing as for {@link settleCluster}
+ */
+export async function settleOneRuntime(
+  run: Run,
+  cluster: SettledCluster,
+  name: string,
+  missing: SourceFacts['archives'] = {},
+): Promise<SettledCluster> {
+  const { opened, before } = cluster;
+  const { gateway: _, ...fleet } = opened.fleet;
+  const own = fleet.runtimes.filter((one) => one.name === name);
+  const thunderbolt = { ...fleet.thunderbolt, links: [] };
+  const narrow = { ...fleet, thunderbolt, runtimes: own, models: [], placements: [] };
+  const settled = await settleCluster(run, { ...opened, fleet: narrow }, missing);
+  const runtimes = cluster.fleet.runtimes.map(
+    (one) => settled.fleet.runtimes.find((settledOne) => settledOne.name === one.name) ?? one,
+  );
+  return {
+    ...cluster,
+    fleet: { ...cluster.fleet, runtimes, ...given({ versions: settled.fleet.versions }) },
+    lock: withRuntimeOf(before, settled.lock, name),
+    additions: settled.additions,
+  };
 }
 
 /** The placement as it was applied before it needed a gateway, such as on one Mac or by an earlier version. */

@@ -65,6 +65,27 @@ export function withoutFormerNetworks(lock: ClusterLock, networks: readonly stri
   return { ...lock, formerNetworks: Object.fromEntries(rest) };
 }
 
+/** A lock with the entries that another one has for one runtime. */
+export function withRuntimeOf(lock: ClusterLock, other: ClusterLock, name: string): ClusterLock {
+  const isOwn = (key: string): boolean => key === name || key.startsWith(`${name}/`);
+  const joined = <T>(all: Readonly<Record<string, T>> = {}, own: Readonly<Record<string, T>> = {}) =>
+    Object.fromEntries([
+      ...Object.entries(all).filter(([key]) => !isOwn(key)),
+      ...Object.entries(own).filter(([key]) => isOwn(key)),
+    ]);
+  const { releases, runtimeFiles, rolledBack, runtimeKeys, ...rest } = lock;
+  return {
+    ...rest,
+    runtimes: joined(lock.runtimes, other.runtimes),
+    ...given({
+      releases: unlessEmpty(joined(releases, other.releases)),
+      runtimeFiles: unlessEmpty(joined(runtimeFiles, other.runtimeFiles)),
+      rolledBack: unlessEmpty(joined(rolledBack, other.rolledBack)),
+      runtimeKeys: unlessEmpty(joined(runtimeKeys, other.runtimeKeys)),
+    }),
+  };
+}
+
 export interface SettledFleet {
   readonly fleet: DesiredFleet;
   /** The lock to write. Even without additions it differs from the old lock if something was removed from the file. */

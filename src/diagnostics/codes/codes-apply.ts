@@ -257,6 +257,17 @@ export const applyCodes = {
       'It restarted, but its version or build is not that of the update. Only the next boot session and the exact build prove an update; exit codes do not.',
     hint: 'Check the update on the Mac: System Settings > General > Software Update. Then run the same command again. Until then, the next unit is only updated if you name its Macs.',
   },
+  'upgrade/rolled-back': {
+    summary: 'A runtime was rolled back because its new version did not serve.',
+    cause:
+      'After the restart with the new version, a placement did not start, or did not return tokens for a minute. Every unit that had the new version was returned to the old one, as `rollback` does.',
+    hint: 'Name another version in the file, or try this one again with `--again`.',
+  },
+  'upgrade/not-rolled-back': {
+    summary: 'The new version of a runtime did not serve, and the rollback is not finished.',
+    cause: 'The old version could not be started either, or no older version is on all of these Macs.',
+    hint: prose`Find out why: ${meshwright('doctor')}. Then run the same command again.`,
+  },
   'outlet/wrong-mac': {
     traits: ['hands', 'urgent'],
     summary: 'The file gives a Mac the wrong power outlet.',

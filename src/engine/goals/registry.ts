@@ -8,6 +8,7 @@ import { converge } from './converge.ts';
 import { downloadMacos } from './download-macos.ts';
 import { drain } from './drain.ts';
 import { hold } from './hold.ts';
+import { installRuntime } from './install-runtime.ts';
 import { listFolders } from './list-folders.ts';
 import { listPackages } from './list-packages.ts';
 import { prune } from './prune.ts';
@@ -29,6 +30,7 @@ const goals: { readonly [Kind in GoalKind]: GoalEntry<Kind> } = {
   shutdown: reboot,
   hold,
   'download-macos': downloadMacos,
+  'install-runtime': installRuntime,
   'verify-models': verifyModels,
   pull,
   'list-folders': listFolders,

@@ -36,6 +36,8 @@ function textFor(goal: Goal, plan: PlanParts, view: View): Prose {
         : 'An update of macOS cannot be undone.';
     case 'download-macos':
       return 'There is nothing to undo: nothing is installed. macOS deletes downloads that it does not need.';
+    case 'install-runtime':
+      return 'There is nothing to undo: nothing uses the installed version yet.';
     case 'shutdown':
       return `To undo: turn on ${everyNodeText(goal.nodes)}.`;
     case 'hold':

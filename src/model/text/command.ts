@@ -23,7 +23,10 @@ const verbTraits = {
   ...verbs({ kind: 'reads' }, 'fit, validate'),
   ...verbs({ reachesNodes: true }, 'apply, ask, drain, exec, graph, hold, launch, lease release, lease status'),
   ...verbs({ reachesNodes: true }, 'models lock, models prune, models pull'),
-  ...verbs({ reachesNodes: true }, 'recover, rollback, run, secrets, shutdown, uninstall, upgrade macos'),
+  ...verbs(
+    { reachesNodes: true },
+    'recover, rollback, run, secrets, shutdown, uninstall, upgrade macos, upgrade runtime',
+  ),
   ...verbs(
     { reachesNodes: true, kind: 'reads' },
     'bench, bundle, cables, doctor, drift, facts, history, logs, models list, models verify, plan, status, wait',

@@ -26,10 +26,12 @@ const restoreFile: Act = async (run, place) => {
   await run(...apply);
 };
 
+const nameNewer = useFile((value) => {
+  filePart(value, 'runtimes', 'reference')['archive'] = './dist/newer.tar.gz';
+});
+
 const useNewer: Act = async (run, place) => {
-  useFile((value) => {
-    filePart(value, 'runtimes', 'reference')['archive'] = './dist/newer.tar.gz';
-  })(place);
+  nameNewer(place);
   await run(...apply);
 };
 
@@ -121,6 +123,13 @@ export const killedCommands: readonly KilledCommand[] = [
       })(place);
       for (const node of ['studio-1', 'studio-4']) await run('sim', 'fault', 'macos-old', node);
     },
+    continued: {},
+  },
+  {
+    name: 'upgrade runtime',
+    words: () => ['upgrade', 'runtime', 'reference', ...sim],
+    begin: async (_, place) => nameNewer(place),
+    undo: restoreFile,
     continued: {},
   },
   { name: 'hold', words: () => ['hold', '--all', '--reason', 'fans', ...sim], repair: typing(...release) },

@@ -89,6 +89,32 @@ function currentProperty(fleet: DesiredFleet, target: ObservedTarget, runtime: P
   };
 }
 
+/** These runtimes' versions on a node's disk, in use or not. */
+export const installedProperties = (
+  fleet: DesiredFleet,
+  target: ObservedTarget,
+  names: readonly string[],
+): readonly Property[] =>
+  runtimesOn(fleet, target)
+    .filter((one) => names.includes(one.name) && isKnown(one))
+    .map((one) => {
+      const tree = runtimeTree(one);
+      const wanted = shortDigest(tree.digest);
+      const observed = mapKnown(treesOf(target, tree), (all) => (isIntact(all, tree) ? wanted : 'absent'));
+      return {
+        node: target.desired.name,
+        ...addressed({ kind: 'runtime', name: one.name, part: 'installed' }),
+        ...compared(wanted, observed, (value) => versionWords(fleet, value)),
+        reason: reasonOf(one),
+      };
+    });
+
+/** The steps that install a version next to the one in use. */
+export const installSteps = (fleet: DesiredFleet, target: ObservedTarget, property: Property): readonly Step[] =>
+  runtimesOn(fleet, target)
+    .filter(({ name }) => name === property.about.name)
+    .flatMap((one) => publishSteps({ target, property, tree: runtimeTree(one) }, one, fleet));
+
 function oldProperty(
   { versions: names = {} }: DesiredFleet,
   target: ObservedTarget,

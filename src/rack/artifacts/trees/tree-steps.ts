@@ -79,12 +79,12 @@ export const prepareStep = ({ target, property, tree }: TreeWork): Step =>
     deadlineMs: 60_000,
   });
 
-/** The step after which a tree can be used. A model is then complete; a runtime must still be switched to. */
+/** The step after which a tree is on the disk. A model is then complete; a runtime to use must still be switched to. */
 export const publishStep = ({ property, tree }: TreeWork, needs: readonly Step[]): Step =>
   scriptStep({
     name: `${property.address}/publish`,
     call: { name: 'publish-tree', args: { tree, jobs: jobKeys(tree) } },
-    ...(tree.kind === 'model' ? { makes: [property] } : { towards: [property] }),
+    ...(tree.kind === 'model' || property.about.part === 'installed' ? { makes: [property] } : { towards: [property] }),
     needs,
     deadlineMs: 120_000,
   });

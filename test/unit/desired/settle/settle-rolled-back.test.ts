@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { emptyLock } from '../../../../src/config/lock.ts';
+import { withRuntimeOf } from '../../../../src/desired/settle/settle.ts';
 import { settleRuntime as settleRuntimeItself } from '../../../../src/desired/settle/settle-runtime.ts';
 import type { RuntimeSource } from '../../../../src/model/desired.ts';
 import { digest } from '../../../../src/model/digest.ts';
@@ -41,6 +42,23 @@ describe('a rolled-back runtime', () => {
     expect(additions.at(-1)).toBe(
       'runtime ref: no longer rolled back to version eeeeeeeeeeeeeeee, because its archive changed',
     );
+  });
+});
+
+describe('the lock of one runtime', () => {
+  it('takes the entries of that runtime from another lock, and leaves those of others', () => {
+    const other = { sha256: sha('c'), sizeBytes: 7 };
+    const before = {
+      ...lock,
+      runtimes: { ref: locked, mlx: locked },
+      runtimeFiles: { 'ref/x': locked, 'refs/x': locked },
+    };
+    const now = { ...emptyLock('cluster.lock'), runtimes: { ref: other }, runtimeFiles: { 'ref/y': other } };
+    expect(withRuntimeOf(before, now, 'ref')).toEqual({
+      ...emptyLock('cluster.lock'),
+      runtimes: { ref: other, mlx: locked },
+      runtimeFiles: { 'ref/y': other, 'refs/x': locked },
+    });
   });
 });
 

@@ -37,6 +37,7 @@ describe('the last sentence of a plan', () => {
     [{ kind: 'hold', nodes }, 'To undo: meshwright hold studio-1 studio-2'],
     [{ kind: 'verify-models', names: ['m'] }, 'There is nothing to undo: models are only read.'],
     [{ kind: 'list-folders', names: ['m'] }, 'There is nothing to undo: models are only read.'],
+    [{ kind: 'install-runtime', names: ['mlx'] }, 'There is nothing to undo: nothing uses the installed version yet.'],
     [{ kind: 'list-packages', names: ['mlx'] }, 'To undo: delete the files that this makes next to the lock.'],
     [
       { kind: 'pull', names: ['m'], isDetached: false },

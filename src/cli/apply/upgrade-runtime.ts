@@ -1,0 +1,356 @@
+import { nodesToSee } from '../../desired/layouts.ts';
+import { withRuntimeOf } from '../../desired/settle/settle.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
+import { makePlan } from '../../engine/plan/make-plan.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import { unitsOf } from '../../engine/playbooks/batches.ts';
+import type { Play, Playbook } from '../../engine/playbooks/playbook.ts';
+import type { RolledBack } from '../../model/cluster-lock.ts';
+import type { DesiredRuntime } from '../../model/desired.ts';
+import { type Digest, shortDigest } from '../../model/digest.ts';
+import { given } from '../../model/given.ts';
+import { seenValue } from '../../model/known.ts';
+import { everyNodeText, type NodeName } from '../../model/node.ts';
+import { runtimeSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { prose } from '../../model/text/prose.ts';
+import { soughtOn } from '../../rack/artifacts/models/model-resource.ts';
+import type { FleetObservation } from '../../rack/examination.ts';
+import type { Goal } from '../../rack/goal.ts';
+import { effectTexts } from '../../report/plan/plan-text.ts';
+import { type RuntimeUnit, runtimeOrderText, runtimeUpgradeLines } from '../../report/upgrade-runtime-text.ts';
+import { changeLock } from '../cluster/open-cluster.ts';
+import { refuseUnresolved, type SettledCluster, settleFromLock, settleOneRuntime } from '../cluster/settle-cluster.ts';
+import { openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
+import { type ExitCode, exitCode } from '../exit-codes.ts';
+import { observeNodes } from '../look/observe-fleet.ts';
+import { type Consent, createConsent } from '../plan/consent.ts';
+import { showPlan } from '../plan/plan-document.ts';
+import { diagnosticsJson, pageFor, paragraphText, showDiagnostics, showEnded } from '../terminal/console.ts';
+import type { Run, VerbBody } from '../verb.ts';
+import { usageError } from '../verb.ts';
+import { actOn, type CommandSpec } from './act-on.ts';
+import { checkGoal } from './final-check.ts';
+import { makeLists } from './make-lists.ts';
+import { batchesJson, effectsOf } from './preview.ts';
+import { olderVersion, treesOn, usersOf, wantedRuntime, withRolledBack, withVersion } from './rollback.ts';
+import { type EndedRun, endedRun, nothingRun } from './run-outcome.ts';
+
+const verb = 'upgrade runtime';
+
+const goal = { kind: 'converge', only: ['runtime', 'placement'] } as const satisfies Goal;
+
+/** How long the placements of a unit have to return tokens before the next unit stops. */
+const bakeMs = 60_000;
+
+interface Upgrade {
+  readonly run: Run;
+  readonly cluster: SettledCluster;
+  readonly ways: SshTargets;
+  readonly consent: Consent;
+  readonly runtime: DesiredRuntime;
+  readonly nodes: readonly NodeName[];
+  readonly observation: FleetObservation;
+  readonly units: readonly RuntimeUnit[];
+  /** The version to which a failure returns. */
+  readonly old: Digest | undefined;
+}
+
+/** `upgrade runtime NAME`: brings a runtime to the version in the file, one unit after another. */
+export const upgradeRuntime: VerbBody = async (run) => {
+  const applied = settleFromLock(run);
+  refuseNew(run, applied);
+  const before = wantedRuntime(run, applied.fleet);
+  const { name } = before;
+  const nodes = usersOf(applied.fleet, before);
+  const ways = openTargets(run, applied.opened);
+  const consent = createConsent(run, { named: ['interrupt'], allowable: ['rdma-start'] });
+  const cluster = await settleWish(run, applied, { name, nodes, ways, consent });
+  const { fleet } = cluster;
+  const runtime = wantedRuntime(run, fleet);
+  const observation = await observeNodes(run, nodesToSee(fleet, nodes), ways, {
+    modelsOn: (node) => soughtOn(fleet, node),
+  });
+  const planFor = (targets: readonly NodeName[]): Plan => makePlan({ goal, desired: fleet, observation, targets });
+  const plan = planFor(nodes);
+  const units = unitsOf(nodes, fleet).map((unit) => ({
+    ...unit,
+    isPending: planFor(unit.nodes).changes.length > 0,
+  }));
+  const old = oldVersion(runtime, nodes, observation);
+  const upgrade: Upgrade = { run, cluster, ways, consent, runtime, nodes, observation, units, old };
+  if (plan.unreached !== undefined || plan.blockers.length + plan.waiting.length > 0) return blocked(upgrade, plan);
+  if (!units.some(({ isPending }) => isPending)) return nothingToDo(upgrade, plan);
+  return roll(upgrade, plan);
+};
+
+/** @throws FleetError `cli/usage` for a runtime that no apply has installed yet */
+function refuseNew({ words: [word] }: Run, { opened, fleet }: SettledCluster): void {
+  const isIt = ({ name }: { readonly name: string }): boolean => name === word;
+  if (word === undefined || fleet.runtimes.some(isIt) || !opened.fleet.runtimes.some(isIt)) return;
+  throw usageError(`${word} has no version yet.`, prose`Install its first version: ${meshwright('apply')}`);
+}
+
+type Wish = Pick<Upgrade, 'nodes' | 'ways' | 'consent'> & { readonly name: string };
+
+/** The applied cluster with the version in the file; with `--again`, also if it was rolled back. */
+async function settleWish(run: Run, applied: SettledCluster, wish: Wish): Promise<SettledCluster> {
+  const { name, nodes: targets, ways, consent } = wish;
+  const first = await settleOneRuntime(run, applied, name);
+  const canBeSeen = run.console.canAsk && !run.options.json;
+  if (!canBeSeen && run.own['updateLock'] !== true) refuseUnresolved(run, first);
+  const made = run.own['check'] === true ? undefined : await makeLists(run, { cluster: first, targets, ways, consent });
+  const cluster = made === undefined ? first : await settleOneRuntime(run, applied, name, made.missing);
+  const { rolledBackFrom: from } = wantedRuntime(run, cluster.fleet);
+  if (from === undefined || run.own['again'] !== true) return cluster;
+  const fleet = withVersion(cluster, wantedRuntime(run, cluster.fleet), { from, to: from });
+  return { ...cluster, fleet, lock: withRolledBack(cluster.lock, name, undefined) };
+}
+
+/** The version that the Macs use now or, if a killed run has brought all of them to the new one, the one that they keep. */
+function oldVersion(
+  runtime: DesiredRuntime,
+  nodes: readonly NodeName[],
+  observation: FleetObservation,
+): Digest | undefined {
+  const used = nodes.flatMap((node) =>
+    (seenValue(treesOn(node, runtime, observation)) ?? []).flatMap(({ isCurrent, whole }) =>
+      isCurrent && whole !== undefined && whole !== runtime.digest ? whole : [],
+    ),
+  );
+  const [first, ...others] = new Set(used);
+  if (first !== undefined) return others.length === 0 ? first : undefined;
+  try {
+    return olderVersion({ runtime, nodes, to: undefined }, observation);
+  } catch (error) {
+    if (error instanceof FleetError) return undefined;
+    throw error;
+  }
+}
+
+/** `0.32.0 (0123456789abcdef)`, or only the digits. */
+function versionText({ fleet: { versions = {} } }: SettledCluster, digest: Digest | undefined): string {
+  const short = digest === undefined ? '' : shortDigest(digest);
+  return versions[short] === undefined ? short : `${versions[short]} (${short})`;
+}
+
+const about = ({ cluster }: Upgrade) => ({
+  cluster: cluster.fleet.name,
+  verb,
+  lock: { path: cluster.lockPlace.path, written: false, additions: cluster.additions },
+});
+
+/** Nothing was done: the plan cannot be run as a whole. */
+function blocked(upgrade: Upgrade, plan: Plan): EndedRun {
+  const { run, cluster, nodes: targets, observation } = upgrade;
+  showPlan(run, plan, { lock: { shown: cluster.lockPlace.shown, additions: cluster.additions } });
+  const last = { goal: goal.kind, plan, observation, fleet: cluster.fleet, targets };
+  const ended = endedRun(run, { targets, report: nothingRun(targets), last }, about(upgrade));
+  const text = paragraphText(
+    run.console,
+    'Nothing was changed: first, every Mac that uses the runtime has to be ready.',
+  );
+  return { ...ended, text: `\n${text}` };
+}
+
+function nothingToDo(upgrade: Upgrade, plan: Plan): EndedRun {
+  const { run, cluster, nodes: targets, observation, runtime } = upgrade;
+  const last = { goal: goal.kind, plan, observation, fleet: cluster.fleet, targets };
+  const ended = endedRun(run, { targets, report: nothingRun(targets), last }, about(upgrade));
+  const version = versionText(cluster, runtime.digest);
+  const text = `Nothing to do: ${everyNodeText(targets)} already ${targets.length === 1 ? 'has' : 'have'} ${runtime.name} ${version}.`;
+  const back = backOf(runtime);
+  if (back === undefined) return { ...ended, text: paragraphText(run.console, text) };
+  return withFinding({ ...ended, text: '' }, run, rolledBack(upgrade, back), exitCode.nothingChanged);
+}
+
+/** Installs on all Macs, then restarts one unit after another. A unit that does not serve rolls everything back. */
+async function roll(upgrade: Upgrade, plan: Plan): Promise<EndedRun> {
+  const { run, cluster, ways, consent, runtime, nodes, observation, units } = upgrade;
+  const { fleet, lockPlace } = cluster;
+  const isCheck = run.own['check'] === true;
+  let batches: Parameters<typeof batchesJson>[0] = [];
+  const foresee: NonNullable<CommandSpec['ahead']>['foresee'] = async (all) => {
+    batches = all;
+    if (!run.options.json) showUpgrade(upgrade, plan);
+    return !isCheck && consent.giveAll(effectsOf(batches), questionOf(upgrade));
+  };
+  let isWritten = false;
+  const keep = async (): Promise<void> => {
+    if (await changeLock(lockPlace, (now) => withRuntimeOf(now, cluster.lock, runtime.name))) isWritten = true;
+  };
+  const scope = { desired: fleet, targets: nodes };
+  const command: CommandSpec = {
+    verb,
+    playbook: upgradePlaybook(runtime.name, nodes, units),
+    scope,
+    consent,
+    ahead: { foresee },
+    texts: { show: () => undefined },
+    hooks: { onLeased: keep },
+    check: checkGoal(goal, scope),
+    ending: () => ({ lock: { written: isWritten, additions: cluster.additions } }),
+  };
+  const ended = await actOn(run, command, { ...cluster, seen: observation }, ways);
+  const document = { ...ended.document, batches: batchesJson(batches, fleet) };
+  if (isCheck && !run.signal.aborted) return checked({ ...ended, document }, upgrade);
+  const failed = failedUnit(upgrade, ended);
+  if (failed !== undefined) return goBack(upgrade, { ...ended, document }, failed);
+  const back = backOf(runtime);
+  if (back === undefined || ended.exit !== exitCode.done) return { ...ended, document };
+  return withFinding({ ...ended, document }, run, rolledBack(upgrade, back));
+}
+
+/** The rollback that is in force. */
+const backOf = ({ digest: to, rolledBackFrom: from }: DesiredRuntime): RolledBack | undefined =>
+  to === undefined || from === undefined ? undefined : { from, to };
+
+/** The units with a proof come first: only they can show with a token that the version works. */
+function upgradePlaybook(name: string, all: readonly NodeName[], units: readonly RuntimeUnit[]): Playbook {
+  const nodesOf = (isProof: boolean): readonly NodeName[] =>
+    units.filter(({ placements }) => placements.length > 0 === isProof).flatMap(({ nodes }) => nodes);
+  const install = { kind: 'goal', goal: { kind: 'install-runtime', names: [name] } } as const;
+  return {
+    name: verb,
+    plays: [
+      { nodes: { kind: 'names', names: all }, serial: [], maxFailures: 0, tasks: [install] },
+      { ...rollingPlay(nodesOf(true)), bakeMs },
+      rollingPlay(nodesOf(false)),
+    ],
+  };
+}
+
+const rollingPlay = (names: readonly NodeName[]): Play => ({
+  nodes: { kind: 'names', names },
+  serial: [{ kind: 'unit' }],
+  maxFailures: 0,
+  tasks: [goal],
+});
+
+function showUpgrade({ run, cluster, runtime, units, old }: Upgrade, plan: Plan): void {
+  const page = pageFor(run.console);
+  const from = old === undefined ? undefined : versionText(cluster, old);
+  const view = { name: runtime.name, from, to: versionText(cluster, runtime.digest), units };
+  const effects = effectTexts({ effects: plan.effects, changes: [], steps: [] });
+  const paragraphs = [
+    runtimeOrderText(view),
+    ...(effects.length === 0 ? [] : [`Effects: ${effects.join('; ')}.`]),
+    ...(cluster.additions.length === 0 ? [] : [`New in ${cluster.lockPlace.shown}: ${cluster.additions.join('; ')}.`]),
+  ];
+  showDiagnostics(run.console, plan.diagnostics);
+  run.console.out(`${runtimeUpgradeLines(view, page).join('\n')}\n`);
+  for (const one of paragraphs) run.console.out(`\n${paragraphText(run.console, one)}`);
+  run.console.out('\n');
+}
+
+const questionOf = ({ runtime, cluster }: Upgrade): string =>
+  `Upgrade ${runtime.name} to ${versionText(cluster, runtime.digest)}?`;
+
+function checked(ended: EndedRun, { run, runtime }: Upgrade): EndedRun {
+  const exit = exitCode.changesPending;
+  const text = prose`Checked only: nothing was changed. To run it: ${meshwright(verb, runtime.name)}`;
+  return {
+    ...ended,
+    exit,
+    document: { ...ended.document, exit, exits: [exit] },
+    text: paragraphText(run.console, text),
+  };
+}
+
+/** Removes surplus versions. It stops nothing. */
+const cleanPlay = (names: readonly NodeName[]): Play => ({
+  nodes: { kind: 'names', names },
+  serial: [],
+  maxFailures: 0,
+  tasks: [{ kind: 'converge', only: ['runtime'] }],
+});
+
+interface FailedUnit {
+  readonly nodes: readonly NodeName[];
+  /** The Macs of earlier units, which have the new version, too. */
+  readonly earlier: readonly NodeName[];
+}
+
+/** The unit that was restarted and does not serve. A run that was interrupted or lost its leases changes nothing more. */
+function failedUnit({ run, runtime }: Upgrade, { outcome: { report } }: EndedRun): FailedUnit | undefined {
+  const { works } = report;
+  const isCut = works.some((one) => one.refusals.length > 0 || one.run?.isLeaseLost === true);
+  if (run.signal.aborted || report.isDeclined || isCut || runtime.rolledBackFrom !== undefined) return undefined;
+  const failed = works.find(({ play, failed: lost }) => play > 0 && lost.length > 0);
+  if (failed === undefined) return undefined;
+  const isSame = ({ play, batch }: (typeof works)[number]): boolean => play === failed.play && batch === failed.batch;
+  const nodes = works.filter(isSame).flatMap((one) => one.nodes);
+  const earlier = works.filter((one) => one.play > 0 && !isSame(one)).flatMap((one) => one.nodes);
+  return { nodes: [...new Set(nodes)], earlier: [...new Set(earlier)] };
+}
+
+/** Returns the unit that failed to the old version, then the units before it. The lock records it, as for `rollback`. */
+async function goBack(upgrade: Upgrade, first: EndedRun, { nodes, earlier }: FailedUnit): Promise<EndedRun> {
+  const { run, cluster, ways, consent, runtime, old } = upgrade;
+  const { digest: from } = runtime;
+  const what = `${everyNodeText(nodes)} did not serve with ${runtime.name} ${versionText(cluster, from)}`;
+  if (old === undefined || from === undefined)
+    return withFinding(first, run, unfinished(upgrade, `${what}, and no older version is on all of these Macs.`));
+  if (!run.options.json) {
+    showEnded(run, first);
+    const text = `${what}. Going back to ${versionText(cluster, old)}:`;
+    run.console.out(`\n${paragraphText(run.console, text)}`);
+  }
+  const back: RolledBack = { from, to: old };
+  const scope = { desired: withVersion(cluster, runtime, back), targets: upgrade.nodes };
+  let isWritten = first.document.lock.written;
+  const keep = async (): Promise<void> => {
+    if (await changeLock(cluster.lockPlace, (now) => withRolledBack(now, runtime.name, back))) isWritten = true;
+  };
+  const ended = await actOn(
+    run,
+    {
+      verb,
+      playbook: { name: verb, plays: [rollingPlay(nodes), rollingPlay(earlier), cleanPlay(upgrade.nodes)] },
+      scope,
+      consent,
+      texts: { show: () => undefined },
+      hooks: { onLeased: keep },
+      check: checkGoal(goal, { ...scope, targets: [...nodes, ...earlier] }),
+      ending: async () => {
+        if (!run.signal.aborted) await keep();
+        return { lock: { written: isWritten, additions: cluster.additions } };
+      },
+    },
+    cluster,
+    ways,
+  );
+  const document = {
+    ...ended.document,
+    ...given({ batches: first.document.batches }),
+    steps: [...first.document.steps, ...ended.document.steps],
+    diagnostics: [...first.document.diagnostics, ...ended.document.diagnostics],
+  };
+  if (run.signal.aborted) return { ...ended, document };
+  const isBack = ended.exit === exitCode.done;
+  const finding = isBack ? rolledBack(upgrade, back, `${what}. `) : unfinished(upgrade, `${what}.`);
+  return withFinding({ ...ended, document }, run, finding);
+}
+
+function rolledBack({ cluster, runtime: { name } }: Upgrade, { from, to }: RolledBack, what = ''): Diagnostic {
+  const { shown } = cluster.lockPlace;
+  const detail = `${what}${name} was rolled back from ${versionText(cluster, from)} to ${versionText(cluster, to)}, which serves. Commit ${shown}: it keeps this version.`;
+  const hint = prose`Name another version in the file. Or try this one again: ${meshwright(verb, name, '--again')}`;
+  return diagnose('upgrade/rolled-back', { subject: runtimeSubject(name), detail, hint });
+}
+
+const unfinished = ({ runtime: { name } }: Upgrade, detail: string): Diagnostic =>
+  diagnose('upgrade/not-rolled-back', { subject: runtimeSubject(name), detail });
+
+/** A run that ends with the old version is not a success. */
+function withFinding(ended: EndedRun, run: Run, finding: Diagnostic, exit: ExitCode = exitCode.failed): EndedRun {
+  const diagnostics = [...ended.document.diagnostics, ...diagnosticsJson(run.console, [finding])];
+  return {
+    ...ended,
+    exit,
+    document: { ...ended.document, exit, exits: [exit], diagnostics },
+    findings: [finding],
+    events: [...(ended.events ?? []), { kind: 'finding', diagnostic: finding }],
+  };
+}
