@@ -1,3 +1,4 @@
+import { updateState } from '../engine/diagnose/update-states.ts';
 import { makePlan } from '../engine/plan/make-plan.ts';
 import { batchesOf } from '../engine/playbooks/batches.ts';
 import {
@@ -6,10 +7,12 @@ import {
   laterTasks,
   type PlayScope,
   playNodes,
+  type TaskWork,
   tasksOf,
 } from '../engine/playbooks/expand.ts';
 import type { Play, Task } from '../engine/playbooks/playbook.ts';
 import { hungIn } from '../engine/playbooks/ready.ts';
+import type { DesiredFleet } from '../model/desired.ts';
 import type { NodeName } from '../model/node.ts';
 import type { FleetObservation } from '../rack/examination.ts';
 import type { ForeseenBatch } from './playbook-report.ts';
@@ -34,7 +37,9 @@ export async function foreseen(
   );
   const works = batches.flatMap((one) => one.works.map(({ work }) => work));
   const names = inFleetOrder(
-    works.flatMap((work) => (work.kind === 'plan' ? work.targets : work.kind === 'ready' ? work.nodes : [])),
+    works.flatMap((work) =>
+      work.kind === 'plan' ? work.targets : work.kind === 'ready' || work.kind === 'upgrade' ? work.nodes : [],
+    ),
     scope,
   );
   if (names.length === 0) return batches;
@@ -44,9 +49,31 @@ export async function foreseen(
     works: batch.works.map((one) => {
       const { work } = one;
       if (work.kind === 'ready') return { ...one, hung: hungIn(work, { observation, desired }) };
-      if (work.kind !== 'plan') return one;
-      const { goal, targets } = work;
+      const planned = work.kind === 'upgrade' ? upgradeAhead(work, { observation, desired }) : work;
+      if (planned?.kind !== 'plan') return one;
+      const { goal, targets } = planned;
       return { ...one, plan: makePlan({ goal, desired, observation, targets }) };
     }),
   }));
+}
+
+type WorkOf<K extends TaskWork['kind']> = Extract<TaskWork, { readonly kind: K }>;
+
+/** The plan that shows the effects of an upgrade; undefined if it has none. */
+export function upgradeAhead(
+  { what, nodes, placements }: WorkOf<'upgrade'>,
+  { observation, desired }: { readonly observation: FleetObservation; readonly desired: DesiredFleet },
+): WorkOf<'plan'> | undefined {
+  if (what !== 'macos')
+    return { kind: 'plan', goal: { kind: 'converge', only: ['runtime', 'placement'] }, targets: nodes };
+  const { version, updateDriver } = desired.macos;
+  if (version === undefined) return undefined;
+  const left = nodes.filter(
+    (node) => updateState(version, { node, facts: observation.nodes[node]?.facts, offers: undefined }).kind !== 'done',
+  );
+  if (left.length === 0) return undefined;
+  if (updateDriver === undefined)
+    return { kind: 'plan', goal: { kind: 'stop', placements, back: placements }, targets: nodes };
+  const install = { to: `macOS ${version}`, on: {} };
+  return { kind: 'plan', goal: { kind: 'reboot', nodes: left, back: placements, install }, targets: nodes };
 }

@@ -44,11 +44,13 @@ export interface PlaybookReport {
   readonly refusal: readonly Diagnostic[];
 }
 
-export type PerformedWork = Extract<TaskWork, { readonly kind: 'recover' | 'bench' | 'notify' }>;
+export type PerformedWork = Extract<TaskWork, { readonly kind: 'recover' | 'upgrade' | 'bench' | 'notify' }>;
 
 export interface Performed {
   /** The placements for which the task failed. */
   readonly failed: readonly string[];
+  /** The nodes for which it failed, besides those of the placements. */
+  readonly nodes?: readonly NodeName[];
   readonly diagnostics: readonly Diagnostic[];
 }
 

@@ -284,6 +284,7 @@ const runners: { readonly [K in TaskWork['kind']]: Runner<K> } = {
   pause: pauseRun,
   run: runOwn,
   recover: perform,
+  upgrade: perform,
   bench: perform,
   notify: perform,
 };
@@ -413,15 +414,15 @@ async function ready(work: WorkOf<'ready'>, state: PlaybookState, { task, batch 
   return { observation, refusals: report.refusals, isEnd: isEnd(report), isDeclined: report.failed.length > 0 };
 }
 
-/** A recovery takes leases of its own, so this run gives up its own first. */
+/** A recovery or upgrade takes leases of its own, so this run gives up its own first. */
 async function perform(work: PerformedWork, state: PlaybookState): Promise<DoneWork> {
   const { perform: act, scope } = state.options;
   if (act === undefined) throw new Error(`no command for the task ${work.kind}`);
   delete state.seen;
-  if (work.kind === 'recover') await close(state);
-  const { failed: names, diagnostics } = await act(work);
+  if (work.kind === 'recover' || work.kind === 'upgrade') await close(state);
+  const { failed: names, nodes = [], diagnostics } = await act(work);
   const failed = scope.desired.placements.filter(({ name }) => names.includes(name)).flatMap(everyNode);
-  return { failed: [...new Set(failed)], diagnostics };
+  return { failed: [...new Set([...failed, ...nodes])], diagnostics };
 }
 
 async function assertProperty(work: WorkOf<'assert'>, state: PlaybookState): Promise<DoneWork> {

@@ -39,7 +39,7 @@ export const cableGroups = (fleet: Pick<DesiredFleet, 'nodes' | 'thunderbolt'>):
  * placements that share a node. Units that serve come first, because only they can prove with a token that the version
  * works: the first unit is the canary.
  */
-export function updateUnits(fleet: DesiredFleet): readonly UpdateUnit[] {
+export function updateUnits(fleet: Pick<DesiredFleet, 'nodes' | 'thunderbolt' | 'placements'>): readonly UpdateUnit[] {
   const names = fleet.nodes.map(({ name }) => name);
   const units = merged(names, [...cabled(fleet), ...fleet.placements.map(everyNode)]).map((nodes) => ({
     nodes,

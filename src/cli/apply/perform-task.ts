@@ -1,11 +1,13 @@
-import type { Performed, PlaybookOptions } from '../../apply/playbook-report.ts';
+import type { Performed, PerformedWork, PlaybookOptions } from '../../apply/playbook-report.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import { runSecretCommand } from '../../secrets/resolve-secret.ts';
 import { bench } from '../bench/bench.ts';
 import { exitCode } from '../exit-codes.ts';
-import type { Run } from '../verb.ts';
+import type { Run, VerbBody } from '../verb.ts';
 import { recoverPlacements } from './recover.ts';
+import { upgradeMacos } from './upgrade-macos.ts';
+import { runtimesOn, upgradeUnits } from './upgrade-runtime.ts';
 
 interface PerformOptions {
   /** The cluster file's folder, in which its other programs run, too. */
@@ -20,12 +22,42 @@ export const performer =
     switch (work.kind) {
       case 'recover':
         return recoverPlacements(run, work.placements, mayReboot);
+      case 'upgrade':
+        return upgrade(run, work);
       case 'bench':
         return benchAll(run, work.placements);
       case 'notify':
         return { failed: [], diagnostics: await sendNotice(run, work.command, folder) };
     }
   };
+
+/** Runs the upgrade commands for these nodes; the playbook has asked already. */
+async function upgrade(run: Run, { what, nodes }: Extract<PerformedWork, { kind: 'upgrade' }>): Promise<Performed> {
+  const { nodes: _nodes, label: _label, ...options } = run.options;
+  const agreed: Run = { ...run, words: [], own: {}, options: { ...options, yes: true } };
+  const diagnostics: Diagnostic[] = [];
+  let isDone = true;
+  const finish = async (command: () => ReturnType<VerbBody>): Promise<void> => {
+    if (run.signal.aborted) return;
+    try {
+      const ended = await command();
+      if (typeof ended === 'number') throw new Error('an upgrade returns its result');
+      if (!run.options.json) run.console.out(`${ended.text}\n`);
+      isDone &&= ended.exit === exitCode.done;
+      diagnostics.push(...(ended.problems ?? []), ...(ended.findings ?? []));
+    } catch (error) {
+      if (!(error instanceof FleetError)) throw error;
+      isDone = false;
+      diagnostics.push(...error.diagnostics);
+    }
+  };
+  if (what === 'macos') await finish(() => upgradeMacos({ ...agreed, words: nodes }));
+  else {
+    const names = what === 'runtimes' ? runtimesOn(agreed, nodes) : [what.runtime];
+    for (const name of names) await finish(() => upgradeUnits({ ...agreed, words: [name] }, nodes));
+  }
+  return { failed: [], nodes: isDone ? [] : nodes, diagnostics };
+}
 
 async function benchAll(run: Run, placements: readonly string[]): Promise<Performed> {
   const failed: string[] = [];

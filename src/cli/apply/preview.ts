@@ -3,7 +3,7 @@ import { everyNode } from '../../desired/layouts.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { joinEffects } from '../../engine/plan/effect-totals.ts';
 import type { EffectTotal } from '../../engine/plan/plan.ts';
-import { unitsOf } from '../../engine/playbooks/batches.ts';
+import { itemsOf, unitsOf } from '../../engine/playbooks/batches.ts';
 import { inFleetOrder } from '../../engine/playbooks/expand.ts';
 import type { Play, Playbook, Task } from '../../engine/playbooks/playbook.ts';
 import { windowText } from '../../engine/playbooks/windows.ts';
@@ -161,6 +161,10 @@ function workText(
       return most === undefined
         ? 'no placement to check'
         : `brings back what does not serve of ${listText(work.placements)}; at most ${most}`;
+    case 'upgrade':
+      return plan === undefined || !hasMachineSteps(plan)
+        ? 'nothing to do now'
+        : `one unit after another: ${effectTexts(plan).join('; ')}`;
     case 'bench':
       return `measures ${work.placements.length === 0 ? 'nothing' : listText(work.placements)}`;
     case 'notify':
@@ -208,16 +212,18 @@ const stoppedBefore = (names: readonly string[], before: readonly ForeseenWork[]
     ),
   );
 
-const stopping: readonly string[] = ['stop', 'reboot', 'shutdown'];
+const stopping: readonly string[] = ['stop', 'reboot', 'shutdown', 'upgrade'];
 
 /** Says so if a play stops everything at once, because then no canary goes first. */
 function remarkOf(play: Play, batches: readonly ForeseenBatch[], desired: DesiredFleet): readonly string[] {
   const [only] = batches;
   if (only === undefined || batches.length > 1 || !play.tasks.some(({ kind }) => stopping.includes(kind))) return [];
-  const serving = unitsOf(only.nodes, desired).filter(({ placements }) => placements.length > 0);
+  const serving = itemsOf(play, only.nodes, desired).filter(({ placements }) => placements.length > 0);
   const [first, second] = serving;
   if (first === undefined) return [];
   const names = listText(serving.flatMap(({ placements }) => placements));
+  // An upgrade divides a batch into units itself.
+  if (second !== undefined && play.tasks.some(({ kind }) => kind === 'upgrade')) return [];
   if (second !== undefined)
     return [`Everything stops at once: ${names}. To go one unit after another, add \`serial: unit\` to the play.`];
   const units = `${nodesText(first.nodes)} ${first.nodes.length === 1 ? 'is the only unit' : 'are one unit'}`;

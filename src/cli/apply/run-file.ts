@@ -74,7 +74,10 @@ export const runFile: VerbBody = async (run) => {
 /** Tasks that compare nodes with the whole file need a complete lock. All other tasks act on applied placements. */
 async function settleFor(run: Run, { plays }: Playbook, opened: OpenedCluster): Promise<SettledCluster> {
   const tasks = plays.flatMap((play) => play.tasks);
-  if (!tasks.some(({ kind }) => kind === 'converge' || kind === 'verify')) return settleFromLock(run, opened);
+  const isWhole = tasks.some(
+    (task) => task.kind === 'converge' || task.kind === 'verify' || (task.kind === 'upgrade' && task.what !== 'macos'),
+  );
+  if (!isWhole) return settleFromLock(run, opened);
   const cluster = await settleCluster(run, opened);
   refuseUnresolved(run, cluster);
   return cluster;

@@ -1,5 +1,6 @@
-import { nodesToSee } from '../../desired/layouts.ts';
+import { everyNode, nodesToSee } from '../../desired/layouts.ts';
 import { withRuntimeOf } from '../../desired/settle/settle.ts';
+import { isMadeFirst } from '../../desired/settle/settle-runtime.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import { makePlan } from '../../engine/plan/make-plan.ts';
@@ -53,12 +54,22 @@ interface Upgrade {
   readonly nodes: readonly NodeName[];
   readonly observation: FleetObservation;
   readonly units: readonly RuntimeUnit[];
-  /** The version to which a failure returns. */
+  /** The version to which a failure returns. Nodes that are not upgraded now return to it, too. */
   readonly old: Digest | undefined;
 }
 
 /** `upgrade runtime NAME`: brings a runtime to the version in the file, one unit after another. */
-export const upgradeRuntime: VerbBody = async (run) => {
+export const upgradeRuntime: VerbBody = (run) => upgradeUnits(run);
+
+/** The applied runtimes of the placements on these nodes. */
+export function runtimesOn(run: Run, nodes: readonly NodeName[]): readonly string[] {
+  const { placements } = settleFromLock(run).fleet;
+  const used = placements.filter((one) => everyNode(one).some((node) => nodes.includes(node)));
+  return [...new Set(used.map(({ runtime }) => runtime))];
+}
+
+/** @param on only the units with one of these nodes; by default all */
+export async function upgradeUnits(run: Run, on?: readonly NodeName[]): Promise<EndedRun> {
   const applied = settleFromLock(run);
   refuseNew(run, applied);
   const before = wantedRuntime(run, applied.fleet);
@@ -73,17 +84,16 @@ export const upgradeRuntime: VerbBody = async (run) => {
     modelsOn: (node) => soughtOn(fleet, node),
   });
   const planFor = (targets: readonly NodeName[]): Plan => makePlan({ goal, desired: fleet, observation, targets });
-  const plan = planFor(nodes);
-  const units = unitsOf(nodes, fleet).map((unit) => ({
-    ...unit,
-    isPending: planFor(unit.nodes).changes.length > 0,
-  }));
+  const units = unitsOf(nodes, fleet)
+    .filter((unit) => on === undefined || unit.nodes.some((node) => on.includes(node)))
+    .map((unit) => ({ ...unit, isPending: planFor(unit.nodes).changes.length > 0 }));
+  const plan = planFor(units.flatMap((unit) => unit.nodes));
   const old = oldVersion(runtime, nodes, observation);
   const upgrade: Upgrade = { run, cluster, ways, consent, runtime, nodes, observation, units, old };
   if (plan.unreached !== undefined || plan.blockers.length + plan.waiting.length > 0) return blocked(upgrade, plan);
   if (!units.some(({ isPending }) => isPending)) return nothingToDo(upgrade, plan);
   return roll(upgrade, plan);
-};
+}
 
 /** @throws FleetError `cli/usage` for a runtime that no apply has installed yet */
 function refuseNew({ words: [word] }: Run, { opened, fleet }: SettledCluster): void {
@@ -98,7 +108,7 @@ type Wish = Pick<Upgrade, 'nodes' | 'ways' | 'consent'> & { readonly name: strin
 async function settleWish(run: Run, applied: SettledCluster, wish: Wish): Promise<SettledCluster> {
   const { name, nodes: targets, ways, consent } = wish;
   const first = await settleOneRuntime(run, applied, name);
-  const canBeSeen = run.console.canAsk && !run.options.json;
+  const canBeSeen = run.own['check'] === true || (run.console.canAsk && !run.options.json);
   if (!canBeSeen && run.own['updateLock'] !== true) refuseUnresolved(run, first);
   const made = run.own['check'] === true ? undefined : await makeLists(run, { cluster: first, targets, ways, consent });
   const cluster = made === undefined ? first : await settleOneRuntime(run, applied, name, made.missing);
@@ -141,23 +151,34 @@ const about = ({ cluster }: Upgrade) => ({
   lock: { path: cluster.lockPlace.path, written: false, additions: cluster.additions },
 });
 
+const nodesOf = (units: readonly RuntimeUnit[]): readonly NodeName[] => units.flatMap(({ nodes }) => nodes);
+
 /** Nothing was done: the plan cannot be run as a whole. */
 function blocked(upgrade: Upgrade, plan: Plan): EndedRun {
-  const { run, cluster, nodes: targets, observation } = upgrade;
+  const { run, cluster, units, observation } = upgrade;
+  const targets = nodesOf(units);
   showPlan(run, plan, { lock: { shown: cluster.lockPlace.shown, additions: cluster.additions } });
   const last = { goal: goal.kind, plan, observation, fleet: cluster.fleet, targets };
   const ended = endedRun(run, { targets, report: nothingRun(targets), last }, about(upgrade));
-  const text = paragraphText(
-    run.console,
-    'Nothing was changed: first, every Mac that uses the runtime has to be ready.',
-  );
-  return { ...ended, text: `\n${text}` };
+  // An upgrade first lists the packages of a runtime, or builds it.
+  if (run.own['check'] === true && isMadeFirst(upgrade.runtime.unread)) return checked(ended, upgrade);
+  const exit = ended.exit === exitCode.handsNeeded ? ended.exit : exitCode.nothingChanged;
+  const text = paragraphText(run.console, 'Nothing was changed. Every Mac that uses the runtime must be ready first.');
+  return { ...ended, exit, document: { ...ended.document, exit, exits: [exit] }, text: `\n${text}` };
 }
 
-function nothingToDo(upgrade: Upgrade, plan: Plan): EndedRun {
-  const { run, cluster, nodes: targets, observation, runtime } = upgrade;
+const keepLock = ({ cluster, runtime }: Upgrade): Promise<boolean> =>
+  changeLock(cluster.lockPlace, (now) => withRuntimeOf(now, cluster.lock, runtime.name));
+
+async function nothingToDo(upgrade: Upgrade, plan: Plan): Promise<EndedRun> {
+  const { run, cluster, units, observation, runtime } = upgrade;
+  const targets = nodesOf(units);
   const last = { goal: goal.kind, plan, observation, fleet: cluster.fleet, targets };
-  const ended = endedRun(run, { targets, report: nothingRun(targets), last }, about(upgrade));
+  // The Macs may have the version although this lock does not, such as on another computer.
+  const isKept = run.own['check'] !== true && (await keepLock(upgrade));
+  const surroundings = about(upgrade);
+  const lock = { ...surroundings.lock, written: isKept };
+  const ended = endedRun(run, { targets, report: nothingRun(targets), last }, { ...surroundings, lock });
   const version = versionText(cluster, runtime.digest);
   const text = `Nothing to do: ${everyNodeText(targets)} already ${targets.length === 1 ? 'has' : 'have'} ${runtime.name} ${version}.`;
   const back = backOf(runtime);
@@ -167,8 +188,8 @@ function nothingToDo(upgrade: Upgrade, plan: Plan): EndedRun {
 
 /** Installs on all Macs, then restarts one unit after another. A unit that does not serve rolls everything back. */
 async function roll(upgrade: Upgrade, plan: Plan): Promise<EndedRun> {
-  const { run, cluster, ways, consent, runtime, nodes, observation, units } = upgrade;
-  const { fleet, lockPlace } = cluster;
+  const { run, cluster, ways, consent, runtime, observation, units } = upgrade;
+  const { fleet } = cluster;
   const isCheck = run.own['check'] === true;
   let batches: Parameters<typeof batchesJson>[0] = [];
   const foresee: NonNullable<CommandSpec['ahead']>['foresee'] = async (all) => {
@@ -178,12 +199,12 @@ async function roll(upgrade: Upgrade, plan: Plan): Promise<EndedRun> {
   };
   let isWritten = false;
   const keep = async (): Promise<void> => {
-    if (await changeLock(lockPlace, (now) => withRuntimeOf(now, cluster.lock, runtime.name))) isWritten = true;
+    if (await keepLock(upgrade)) isWritten = true;
   };
-  const scope = { desired: fleet, targets: nodes };
+  const scope = { desired: fleet, targets: nodesOf(units) };
   const command: CommandSpec = {
     verb,
-    playbook: upgradePlaybook(runtime.name, nodes, units),
+    playbook: upgradePlaybook(runtime.name, units),
     scope,
     consent,
     ahead: { foresee },
@@ -207,16 +228,15 @@ const backOf = ({ digest: to, rolledBackFrom: from }: DesiredRuntime): RolledBac
   to === undefined || from === undefined ? undefined : { from, to };
 
 /** The units with a proof come first: only they can show with a token that the version works. */
-function upgradePlaybook(name: string, all: readonly NodeName[], units: readonly RuntimeUnit[]): Playbook {
-  const nodesOf = (isProof: boolean): readonly NodeName[] =>
-    units.filter(({ placements }) => placements.length > 0 === isProof).flatMap(({ nodes }) => nodes);
+function upgradePlaybook(name: string, units: readonly RuntimeUnit[]): Playbook {
+  const isProof = ({ placements }: RuntimeUnit): boolean => placements.length > 0;
   const install = { kind: 'goal', goal: { kind: 'install-runtime', names: [name] } } as const;
   return {
     name: verb,
     plays: [
-      { nodes: { kind: 'names', names: all }, serial: [], maxFailures: 0, tasks: [install] },
-      { ...rollingPlay(nodesOf(true)), bakeMs },
-      rollingPlay(nodesOf(false)),
+      { nodes: { kind: 'names', names: nodesOf(units) }, serial: [], maxFailures: 0, tasks: [install] },
+      { ...rollingPlay(nodesOf(units.filter(isProof))), bakeMs },
+      rollingPlay(nodesOf(units.filter((unit) => !isProof(unit)))),
     ],
   };
 }
@@ -268,12 +288,15 @@ const cleanPlay = (names: readonly NodeName[]): Play => ({
 
 interface FailedUnit {
   readonly nodes: readonly NodeName[];
-  /** The Macs of earlier units, which have the new version, too. */
-  readonly earlier: readonly NodeName[];
+  /** The other Macs that have the new version. */
+  readonly others: readonly NodeName[];
 }
 
 /** The unit that was restarted and does not serve. A run that was interrupted or lost its leases changes nothing more. */
-function failedUnit({ run, runtime }: Upgrade, { outcome: { report } }: EndedRun): FailedUnit | undefined {
+function failedUnit(
+  { run, runtime, nodes: all, observation }: Upgrade,
+  { outcome: { report } }: EndedRun,
+): FailedUnit | undefined {
   const { works } = report;
   const isCut = works.some((one) => one.refusals.length > 0 || one.run?.isLeaseLost === true);
   if (run.signal.aborted || report.isDeclined || isCut || runtime.rolledBackFrom !== undefined) return undefined;
@@ -281,12 +304,17 @@ function failedUnit({ run, runtime }: Upgrade, { outcome: { report } }: EndedRun
   if (failed === undefined) return undefined;
   const isSame = ({ play, batch }: (typeof works)[number]): boolean => play === failed.play && batch === failed.batch;
   const nodes = works.filter(isSame).flatMap((one) => one.nodes);
-  const earlier = works.filter((one) => one.play > 0 && !isSame(one)).flatMap((one) => one.nodes);
-  return { nodes: [...new Set(nodes)], earlier: [...new Set(earlier)] };
+  const moved = works.filter(({ play }) => play > 0).flatMap((one) => one.nodes);
+  const hasNew = (node: NodeName): boolean =>
+    (seenValue(treesOn(node, runtime, observation)) ?? []).some(
+      ({ isCurrent, whole }) => isCurrent && whole === runtime.digest,
+    );
+  const others = all.filter((node) => !nodes.includes(node) && (moved.includes(node) || hasNew(node)));
+  return { nodes: all.filter((node) => nodes.includes(node)), others };
 }
 
-/** Returns the unit that failed to the old version, then the units before it. The lock records it, as for `rollback`. */
-async function goBack(upgrade: Upgrade, first: EndedRun, { nodes, earlier }: FailedUnit): Promise<EndedRun> {
+/** Returns the unit that failed to the old version, then all others that have the new one. The lock records it, as for `rollback`. */
+async function goBack(upgrade: Upgrade, first: EndedRun, { nodes, others }: FailedUnit): Promise<EndedRun> {
   const { run, cluster, ways, consent, runtime, old } = upgrade;
   const { digest: from } = runtime;
   const what = `${everyNodeText(nodes)} did not serve with ${runtime.name} ${versionText(cluster, from)}`;
@@ -307,12 +335,12 @@ async function goBack(upgrade: Upgrade, first: EndedRun, { nodes, earlier }: Fai
     run,
     {
       verb,
-      playbook: { name: verb, plays: [rollingPlay(nodes), rollingPlay(earlier), cleanPlay(upgrade.nodes)] },
+      playbook: { name: verb, plays: [rollingPlay(nodes), rollingPlay(others), cleanPlay(upgrade.nodes)] },
       scope,
       consent,
       texts: { show: () => undefined },
       hooks: { onLeased: keep },
-      check: checkGoal(goal, { ...scope, targets: [...nodes, ...earlier] }),
+      check: checkGoal(goal, { ...scope, targets: [...nodes, ...others] }),
       ending: async () => {
         if (!run.signal.aborted) await keep();
         return { lock: { written: isWritten, additions: cluster.additions } };

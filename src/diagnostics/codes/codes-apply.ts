@@ -19,6 +19,11 @@ const playbookCodes = {
     cause: 'A task names a placement that is not under `placements` in the cluster file.',
     hint: 'Correct the name, or choose another cluster file with `-f`.',
   },
+  'playbook/unknown-runtime': {
+    summary: 'The cluster file has no runtime with this name.',
+    cause: 'A task names a runtime that is not under `runtimes` in the cluster file.',
+    hint: 'Correct the name, or choose another cluster file with `-f`.',
+  },
   'playbook/not-published': {
     summary: 'A placement that is not published cannot be drained.',
     cause: 'Only the API gateway can stop accepting requests, and only endpoints with `listen: lan` have a gateway.',

@@ -1,7 +1,8 @@
 import { everyNode } from '../../desired/layouts.ts';
+import { updateUnits } from '../../desired/update-units.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
-import { type BatchSize, mayStop, type Play } from './playbook.ts';
+import { type BatchSize, mayStop, type Play, updatesMacos } from './playbook.ts';
 
 /** Macs that placements connect: stopping one of them stops a placement on the others, too. */
 export interface Unit {
@@ -11,7 +12,7 @@ export interface Unit {
   readonly placements: readonly string[];
 }
 
-type Placements = Pick<DesiredFleet, 'placements'>;
+type Placements = Pick<DesiredFleet, 'placements'> & Partial<Pick<DesiredFleet, 'nodes' | 'thunderbolt'>>;
 
 /**
  * Divides nodes into units. Placements that share a Mac are one unit, even if the shared Mac is not among these nodes. A
@@ -42,8 +43,23 @@ export function unitsOf(nodes: readonly NodeName[], { placements }: Placements):
 /** True if the batches of this play never divide a unit. */
 const isByUnit = (play: Play): boolean => play.tasks.some(mayStop) || play.serial.some(({ kind }) => kind === 'unit');
 
+/** The units of a macOS update: cables connect Macs, too. */
+function unitsByCable(
+  nodes: readonly NodeName[],
+  { placements, nodes: all = [], thunderbolt }: Placements,
+): readonly Unit[] {
+  if (thunderbolt === undefined) return unitsOf(nodes, { placements });
+  return updateUnits({ nodes: all, thunderbolt, placements })
+    .map((unit) => ({
+      nodes: nodes.filter((node) => unit.nodes.includes(node)),
+      placements: unit.placements.filter(({ state }) => state === 'serving').map(({ name }) => name),
+    }))
+    .filter((unit) => unit.nodes.length > 0);
+}
+
 /** What a batch takes: whole units, or single nodes of a play that stops nothing. */
-function itemsOf(play: Play, nodes: readonly NodeName[], fleet: Placements): readonly Unit[] {
+export function itemsOf(play: Play, nodes: readonly NodeName[], fleet: Placements): readonly Unit[] {
+  if (play.tasks.some(updatesMacos)) return unitsByCable(nodes, fleet);
   const units = unitsOf(nodes, fleet);
   if (isByUnit(play)) return units;
   return nodes.map((node) => ({

@@ -53,6 +53,7 @@ export type TaskWork =
   /** A check that these placements serve for this time. */
   | ({ readonly kind: 'bake'; readonly ms: number } & OnPlacements)
   | ({ readonly kind: 'recover' | 'bench' } & OnPlacements)
+  | (TaskOf<'upgrade'> & OnPlacements)
   | TaskOf<'notify'>
   | (Pick<TaskOf<'run'>, 'kind' | 'effect' | 'deadlineMs'> & { readonly commands: readonly NodeCommand[] });
 
@@ -154,6 +155,8 @@ export function expandTask(
     case 'recover':
     case 'bench':
       return { kind: task.kind, ...onPlacements(task.placements, scope, nodes) };
+    case 'upgrade':
+      return { ...task, nodes, placements: onPlacements(undefined, scope, nodes).placements };
     case 'notify': {
       const command = task.command.map((word) => fillFields(word, sentenceValues(scope, nodes)));
       return { kind: 'notify', command };

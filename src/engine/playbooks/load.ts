@@ -31,6 +31,7 @@ import {
   type Playbook,
   type TaskWord,
   tasks,
+  updatesMacos,
 } from './playbook.ts';
 import { playbookSchema, validatePlaybook } from './validator.generated.ts';
 import { isZone } from './windows.ts';
@@ -86,7 +87,7 @@ function readPlay(spec: PlaybookPlay): Play {
 /** True if the play stops placements although no earlier task ends their requests, whatever state they are in. */
 function sparesHung(tasks: readonly PlaybookTask[]): boolean {
   const isStop = (spec: PlaybookTask): boolean =>
-    spec.stop !== undefined || spec.restart !== undefined || spec.reboot !== undefined || spec.shutdown !== undefined;
+    [spec.stop, spec.restart, spec.reboot, spec.shutdown, spec.upgrade].some((one) => one !== undefined);
   const stop = tasks.findIndex(isStop);
   const before = tasks.slice(0, Math.max(0, stop));
   return stop !== -1 && !before.some(({ drain, recover }) => drain?.deadline !== undefined || recover !== undefined);
@@ -116,7 +117,7 @@ interface PlacedText {
 const placeIn = ({ map }: ReadDocument, pointer: string) => ({ span: spanOf(map, { pointer, at: 'value' }), pointer });
 
 interface Names {
-  readonly noun: 'node' | 'placement';
+  readonly noun: 'node' | 'placement' | 'runtime';
   readonly code: GeneralCode;
   readonly known: readonly string[];
   readonly near: (word: string) => string | undefined;
@@ -136,8 +137,10 @@ function playbookProblems(document: ReadDocument, fleet: DesiredFleet | undefine
     ...fleet.placements,
     ...fleet.placements.flatMap(({ replica }) => (replica === undefined ? [] : [{ name: replica.of }])),
   ]);
+  const runtimes = namesAmong({ noun: 'runtime', code: 'playbook/unknown-runtime' }, fleet.runtimes);
   return [
     ...own,
+    ...all.flatMap((task) => nameProblems(document, textOf(childOf(childOf(task, 'upgrade'), 'runtime')), runtimes)),
     ...rebootProblems(document, plays, fleet),
     ...plays.flatMap((play) => {
       const choice = childOf(play, 'nodes');
@@ -163,8 +166,10 @@ const itemsOf = ({ value, pointer }: Placed): readonly Placed[] =>
     ? value.map((item: unknown, index) => ({ value: item, pointer: pointerTo(pointer, index) }))
     : [];
 
-const textsOf = (list: Placed): readonly PlacedText[] =>
-  itemsOf(list).flatMap(({ value, pointer }) => (typeof value === 'string' ? [{ text: value, pointer }] : []));
+const textOf = ({ value, pointer }: Placed): readonly PlacedText[] =>
+  typeof value === 'string' ? [{ text: value, pointer }] : [];
+
+const textsOf = (list: Placed): readonly PlacedText[] => itemsOf(list).flatMap(textOf);
 
 /** The values of a task's known keys. */
 const taskBodies = (task: Placed): readonly (Placed & { readonly texts: readonly FieldText[] })[] =>
@@ -225,11 +230,13 @@ function sizeProblems(
       return tooSmallSizes(play, playNodes(play, scope), scope.desired).map(({ at, room, unit }) => {
         const { pointer } = itemsOf(serial)[at] ?? serial;
         const { length } = unit.nodes;
-        const runs = `${listText(unit.placements)} ${unit.placements.length === 1 ? 'runs' : 'run'}`;
+        const runs = play.tasks.some(updatesMacos)
+          ? `A cable or a placement connects ${everyNodeText(unit.nodes)}`
+          : `${listText(unit.placements)} ${unit.placements.length === 1 ? 'runs' : 'run'} on ${everyNodeText(unit.nodes)}`;
         return {
           code: 'playbook/divides-unit' as const,
           ...placeIn(document, pointer),
-          detail: `${runs} on ${everyNodeText(unit.nodes)}, so these ${length} Macs stop together, but the batch has room for ${room}.`,
+          detail: `${runs}, so these ${length} Macs stop together, but the batch has room for ${room}.`,
           hint: `Write \`serial: unit\`, or ${length} or more.`,
         };
       });
@@ -355,6 +362,7 @@ interface TaskValue {
 function readTask(spec: PlaybookTask): readonly FileTask[] {
   const [kind] = Object.keys(spec).filter(isTaskWord);
   if (kind === undefined) throw new Error('a task has exactly one known key');
+  if (kind === 'upgrade' && spec.upgrade !== undefined) return [{ kind, what: spec.upgrade }];
   const value: string | TaskValue = spec[kind] ?? {};
   if (typeof value === 'string') return [{ kind, text: value } as FileTask];
   const { deadline, ...rest } = value;

@@ -1,5 +1,11 @@
 /** The playbooks in this package that `run` takes by name. The others are commands. */
-export const ownPlaybooks = ['rolling-restart', 'rolling-reboot', 'nightly'] as const;
+export const ownPlaybooks = [
+  'rolling-restart',
+  'rolling-reboot',
+  'upgrade-macos',
+  'upgrade-runtime',
+  'nightly',
+] as const;
 
 export type OwnPlaybook = (typeof ownPlaybooks)[number];
 

@@ -43,6 +43,8 @@ export type FileTask =
   | { readonly kind: 'shutdown' }
   /** Brings back the placements that should serve and do not, as the command `recover` does. */
   | { readonly kind: 'recover'; readonly placements?: readonly string[] }
+  /** Brings the nodes to the versions in the file, as the `upgrade` commands do. */
+  | { readonly kind: 'upgrade'; readonly what: UpgradeChoice }
   /** Measures the speed of placements, as the command `bench` does. */
   | { readonly kind: 'bench'; readonly placements?: readonly string[] }
   /** Runs a program on this computer. */
@@ -75,6 +77,9 @@ export type FileTask =
       readonly effect: RunEffect;
       readonly deadlineMs: number;
     };
+
+/** macOS, all runtimes on the nodes, or one runtime. */
+export type UpgradeChoice = 'macos' | 'runtimes' | { readonly runtime: string };
 
 /** One task of a play: one of a file, the goal of a command, or what a play itself asks of each batch. */
 export type Task =
@@ -186,6 +191,10 @@ export const tasks: Readonly<Record<TaskWord, TaskEntry>> = {
     disturbs: 'placements that do not serve, and their network; reboots Macs only with `--allow reboot`',
     twice: 'changes nothing while all placements serve',
   },
+  upgrade: {
+    disturbs: 'interrupts the placements of one unit after another; with `macos`, restarts its Macs',
+    twice: 'changes nothing the second time',
+  },
   drain: {
     usualMs: drainMs,
     disturbs: 'refuses new requests until `start` or `converge`',
@@ -220,11 +229,14 @@ const harmlessKinds: readonly ResourceKind[] = [
   ...(['wired-limit', 'keeper', 'staging'] as const),
 ];
 
+/** True if the task needs equal macOS versions on cabled Macs at its end. */
+export const updatesMacos = (task: Task): boolean => task.kind === 'upgrade' && task.what === 'macos';
+
 /** True if a task may stop placements on its nodes. */
 export function mayStop(task: Task): boolean {
   if (task.kind === 'converge') return task.only?.every((kind) => harmlessKinds.includes(kind)) !== true;
   if (task.kind === 'run') return task.effect === 'network';
-  return ['stop', 'reboot', 'shutdown', 'recover'].includes(task.kind);
+  return ['stop', 'reboot', 'shutdown', 'recover', 'upgrade'].includes(task.kind);
 }
 
 const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };

@@ -83,6 +83,7 @@ describe('the exit code', () => {
           'unknown-field',
           'unknown-node',
           'unknown-placement',
+          'unknown-runtime',
           'unknown-zone',
         ].map((one) => `playbook/${one}`),
       ],

@@ -3,7 +3,7 @@ import { batchesOf, tooSmallSizes, unitsOf } from '../../../../src/engine/playbo
 import type { BatchSize, Play, Task } from '../../../../src/engine/playbooks/playbook.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { placed } from '../../../rack/placements.ts';
-import { desiredFleet, desiredNode } from '../../../rack/rack.ts';
+import { desiredFleet, desiredNode, links } from '../../../rack/rack.ts';
 
 const macs = Array.from({ length: 8 }, (_, at) => `studio-${at + 1}`);
 const all = macs.map(nodeName);
@@ -74,6 +74,16 @@ describe('batches of a play that stops placements', () => {
     expect(batches({ respect: 'placements', serial: counts(2), tasks: quiet })).toEqual(['12', '34', '56', '78']);
   });
 
+  it('contain all cabled Macs if macOS is updated, those that serve first', () => {
+    const cabled = { ...fleet, thunderbolt: { ...fleet.thunderbolt, links: links(['studio-5:1 <-> studio-8:1']) } };
+    const placements = fleet.placements.filter(({ state }) => state === 'serving');
+    const of = (serial: readonly BatchSize[]) => play({ serial, tasks: [{ kind: 'upgrade', what: 'macos' }] });
+    expect(batchesOf(of(unit), all, { ...cabled, placements })).toEqual([on(1, 2), on(3, 4, 6), on(7), on(5, 8)]);
+    expect(tooSmallSizes(of(counts(3, 1)), all, { ...cabled, placements }).map(({ unit: one }) => one.nodes)).toEqual([
+      on(3, 4, 6),
+    ]);
+  });
+
   it.each([
     [{ kind: 'converge' }, true],
     [{ kind: 'converge', only: ['power', 'wired-limit'] }, false],
@@ -83,6 +93,7 @@ describe('batches of a play that stops placements', () => {
     [{ kind: 'stop' }, true],
     [{ kind: 'shutdown' }, true],
     [{ kind: 'recover' }, true],
+    [{ kind: 'upgrade', what: 'runtimes' }, true],
     [{ kind: 'start' }, false],
   ] as const)('depend on the task: %j', (task, isWhole) => {
     expect(batches({ serial: counts(1), tasks: [task] })).toHaveLength(isWhole ? 5 : 8);

@@ -7,7 +7,7 @@ import { ownPlaybooks } from '../../../../src/engine/playbooks/own-playbooks.ts'
 import { tasks } from '../../../../src/engine/playbooks/playbook.ts';
 import { resources } from '../../../../src/engine/resources.ts';
 import { nodeName } from '../../../../src/model/node.ts';
-import { rackOfThree } from '../../../rack/placements.ts';
+import { meshFleet, rackOfThree } from '../../../rack/placements.ts';
 import { onOnePage, sayValue } from '../../one-page.ts';
 
 const load = (text: string) => loadPlaybook(text, { file: 'own.yaml', name: 'own', fleet: rackOfThree });
@@ -158,6 +158,27 @@ plays:
     const words = wordsOf(schema);
     expect(words.length).toBeGreaterThan(30);
     expect(words.filter((word) => parse(word, { version: '1.1' }) !== word)).toEqual([]);
+  });
+
+  it('may upgrade macOS, all runtimes, or one in the file', () => {
+    const fleet = { ...rackOfThree, runtimes: meshFleet().runtimes };
+    const upgrade = (what: string) =>
+      loadPlaybook(`playbook: 1\nplays: [{ nodes: all, tasks: [upgrade: ${what}] }]`, {
+        ...{ file: 'own.yaml', name: 'own' },
+        fleet,
+      });
+    const whats = ['macos', 'runtimes', '{ runtime: reference }'].map(
+      (what) => upgrade(what).playbook?.plays[0]?.tasks[0],
+    );
+    expect(whats).toEqual([
+      { kind: 'upgrade', what: 'macos' },
+      { kind: 'upgrade', what: 'runtimes' },
+      { kind: 'upgrade', what: { runtime: 'reference' } },
+    ]);
+    const unknown = upgrade('{ runtime: refrence }').diagnostics;
+    expect(unknown.map(placeOf)).toEqual(['2:51 playbook/unknown-runtime']);
+    expect(unknown[0]?.hint).toContain('`reference`');
+    expect(upgrade('linux').diagnostics.map(placeOf)).toEqual(['2:40 schema/not-allowed']);
   });
 
   it('may drain only published placements', () => {

@@ -1,0 +1,69 @@
+import { beforeAll, expect, it } from 'vitest';
+import type { ReportDocument } from '../../src/model/documents.generated.ts';
+import { type FileValue, filePart, fileText, first, pairFile, second } from '../scenarios/converge-file.ts';
+import { json, meshwright, type Ran } from './meshwright.ts';
+import { pairPlace } from './pair.ts';
+import { schemaCheck } from './schema-check.ts';
+
+/** Two cabled Macs with a placement each: one unit for macOS, two for a runtime. */
+const file = (version: string, archive: string): FileValue =>
+  pairFile((value) => {
+    const { sharding: _, ...chat } = filePart(value, 'placements', 'chat');
+    value['placements'] = {
+      left: { ...chat, nodes: [first], transport: 'tcp' },
+      right: { ...chat, nodes: [second], transport: 'tcp' },
+    };
+    filePart(value)['macos'] = { version, accept: '>=26.4 <28', updates: { driver: 'softwareupdate' } };
+    filePart(value, 'ssh')['password'] = { env: 'MESH_PW' };
+    filePart(value, 'runtimes', 'reference')['archive'] = `./dist/${archive}.tar.gz`;
+  });
+
+const { place } = pairPlace(file('26.5', 'reference'));
+const run = (...words: string[]): Promise<Ran> =>
+  meshwright(place, [...words, '--sim'], { env: { MESHWRIGHT_TRUST: 'env=MESH_PW', MESH_PW: 'simulated' } });
+const report = (ran: Ran): ReportDocument => {
+  const document = json(ran);
+  expect(schemaCheck('report')(document)).toEqual([]);
+  return document as ReportDocument;
+};
+const flat = (text: string): string => text.replace(/\s+/g, ' ');
+
+beforeAll(async () => {
+  expect((await run('apply', '--yes')).code).toBe(0);
+});
+
+it('run upgrade-runtime asks for consent to its effects, and upgrades one unit after another', async () => {
+  place.write('cluster.yaml', fileText(file('26.5', 'newer')));
+  const shown = await run('run', 'upgrade-runtime', '--all', '--check');
+  expect([shown.code, flat(shown.stdout)]).toEqual([
+    2,
+    expect.stringContaining('upgrade one unit after another: starts left, right; interrupts left, right'),
+  ]);
+  expect((await run('run', 'upgrade-runtime', '--all', '--yes')).code).toBe(5);
+  const ran = await run('run', 'upgrade-runtime', '--all', '--yes', '--allow', 'interrupt');
+  expect([ran.code, flat(ran.stdout)]).toEqual([
+    0,
+    expect.stringMatching(/left changed \(serving\).*studio-1: served for 60 s.*right changed/),
+  ]);
+  expect((await run('run', 'upgrade-runtime', '--all', '--check')).code).toBe(0);
+});
+
+it('run upgrade-macos updates cabled Macs together, and never in smaller batches', async () => {
+  place.write('cluster.yaml', fileText(file('26.7', 'newer')));
+  place.write('small.yaml', 'playbook: 1\nplays: [{ nodes: all, serial: 1, tasks: [upgrade: macos] }]\n');
+  const small = await run('run', 'small.yaml', '--check');
+  expect([small.code, flat(small.stderr)]).toEqual([
+    65,
+    expect.stringContaining('A cable or a placement connects studio-1,4, so these 2 Macs stop together'),
+  ]);
+  const shown = report(await run('run', 'upgrade-macos', '--all', '--check', '--json'));
+  expect(
+    shown.batches?.flatMap(({ tasks }) => tasks.flatMap(({ effects }) => effects.map(({ kind }) => kind))),
+  ).toEqual(expect.arrayContaining(['interrupt', 'reboot']));
+  expect((await run('run', 'upgrade-macos', '--all', '--yes', '--allow', 'interrupt')).code).toBe(5);
+  const ran = await run('run', 'upgrade-macos', '--all', '--yes', '--allow', 'interrupt,reboot');
+  expect([ran.code, ran.stderr]).toEqual([0, expect.any(String)]);
+  const facts = json(await run('facts', '--fact', 'macos-version', '--json')) as { readonly nodes: object };
+  expect(JSON.stringify(facts.nodes).match(/"26\.7"/g)).toHaveLength(2);
+  expect((await run('status')).code).toBe(0);
+});
