@@ -14,11 +14,11 @@ const { contract, parts } = createRequire(import.meta.url)('./layers.cjs');
  * figure; raise it only for a new feature.
  */
 const bars = {
-  lines: { bar: 90_500 },
-  files: { bar: 876 },
+  lines: { bar: 92_700 },
+  files: { bar: 893 },
   folder: { bar: 25 },
   file: { bar: 500 },
-  exports: { bar: 717 },
+  exports: { bar: 748 },
   crossings: { bar: 10 },
 };
 

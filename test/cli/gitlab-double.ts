@@ -42,9 +42,10 @@ export async function gitlabDouble(notes: Note[]) {
     }
     return { status: 200, value: {} };
   };
-  const server = createServer(async (asked, response) => {
-    const { status, value = {}, nextPage = '' } = await answer(asked);
-    response.writeHead(status, { 'x-next-page': nextPage }).end(JSON.stringify(value));
+  const server = createServer((asked, response) => {
+    void answer(asked).then(({ status, value = {}, nextPage = '' }) =>
+      response.writeHead(status, { 'x-next-page': nextPage }).end(JSON.stringify(value)),
+    );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());

@@ -107,12 +107,6 @@ describe('upgrade macos', () => {
     expect(at('studio-2/placement/code/stop')).toBeGreaterThan(
       steps.findLastIndex((one) => one.includes('/placement/chat')),
     );
-    // It gives up the canary's leases only after the token and another look at it.
-    const events = eventsIn('log.ndjson');
-    const token = events.findLastIndex((one) => one.event === 'step-ended' && one.step?.includes('/placement/chat'));
-    const rest = events.slice(token).filter(({ node }) => node === 'studio-1');
-    const released = rest.findIndex(({ event, phase }) => event === 'lease' && phase === 'released');
-    expect(rest.slice(0, released).some(({ event, name }) => event === 'answered' && name === 'observe')).toBe(true);
     expect((await run('sim', 'hands')).code).toBe(0);
     const ran = await upgrade('--all', '--yes');
     expect([ran.code, Object.values(macosOf(ran))]).toEqual([
@@ -143,7 +137,7 @@ describe('upgrade macos', () => {
     expect(flat(listed.stdout)).toContain(
       'install macOS 27.0 on studio-1 (now macOS 26.7) studio-4 (now macOS 26.7) On each of these Macs: 1. Open the Apple menu > System Settings > General > Software Update',
     );
-    expect(flat(listed.stdout)).toContain('`meshwright sim hands update studio-1 studio-4 27.0` does this.');
+    expect(flat(listed.stdout)).toContain('meshwright sim hands update studio-1 studio-4 27.0 does this.');
     expect((await run('ask', 'code', 'hello', '--sim')).code).toBe(0);
     expect((await run('sim', 'hands', 'update', 'studio-1', 'studio-4', '27.0')).code).toBe(0);
     const ran = await upgrade('studio-1', 'studio-4', '--yes');

@@ -43,7 +43,7 @@ it('run upgrade-runtime asks for consent to its effects, and upgrades one unit a
   const ran = await run('run', 'upgrade-runtime', '--all', '--yes', '--allow', 'interrupt');
   expect([ran.code, flat(ran.stdout)]).toEqual([
     0,
-    expect.stringMatching(/left changed \(serving\).*studio-1: served for 60 s.*right changed/),
+    expect.stringMatching(/left changed \(serving\).*studio-1: kept serving.*right changed/),
   ]);
   expect((await run('run', 'upgrade-runtime', '--all', '--check')).code).toBe(0);
 });

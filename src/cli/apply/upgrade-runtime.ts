@@ -214,7 +214,7 @@ async function roll(upgrade: Upgrade, plan: Plan): Promise<EndedRun> {
     ending: () => ({ lock: { written: isWritten, additions: cluster.additions } }),
   };
   const ended = await actOn(run, command, { ...cluster, seen: observation }, ways);
-  const document = { ...ended.document, batches: batchesJson(batches, fleet) };
+  const document = { ...ended.document, batches: batchesJson(batches, { desired: fleet, mayReboot: false }) };
   if (isCheck && !run.signal.aborted) return checked({ ...ended, document }, upgrade);
   const failed = failedUnit(upgrade, ended);
   if (failed !== undefined) return goBack(upgrade, { ...ended, document }, failed);

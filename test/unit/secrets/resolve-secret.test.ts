@@ -234,9 +234,9 @@ describe('a secret command', () => {
 
   it('yields its output only if it exits with 0 and prints at most 2,048 bytes', async () => {
     expect(await run('exit 3')).toEqual(refused('exited with status 3'));
-    expect(await run('kill -TERM $$')).toEqual(refused('was stopped by signal SIGTERM'));
+    expect(await run('kill -TERM $$')).toEqual({ ...refused('was stopped by signal SIGTERM'), isStopped: true });
     expect(await run('printf %2048d 0')).toHaveLength(2_048);
-    expect(await run('printf %2049d 0')).toEqual(refused('printed too much'));
+    expect(await run('printf %2049d 0')).toEqual({ ...refused('printed too much'), isStopped: true });
   });
 
   it('reports an interruption, a missing program or a failed start', async () => {
