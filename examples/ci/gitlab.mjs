@@ -44,7 +44,7 @@ async function comment(file) {
 
 if (token) {
   await comment(process.argv[2]).catch((error) => {
-    console.error(`The plan was not posted: ${error.message}`);
+    console.error(`The plan was not posted: ${error}`);
     process.exitCode = 1;
   });
 } else console.log('There is no variable PLAN_TOKEN, so the plan is only in the artifacts of this job.');

@@ -192,6 +192,20 @@ describe('upgrade runtime', () => {
     await isConverged();
   });
 
+  it('says so if a Mac is lost in the rollback, and finishes it when the Mac is back', async () => {
+    useArchive('half');
+    const lost = listenTo(place, ['upgrade', 'runtime', 'reference', '--sim', '--yes', '--again']);
+    await lost.until('Going back to');
+    expect((await run('sim', 'fault', 'power-cut', second)).code).toBe(0);
+    const { code, stderr } = await lost.end;
+    expect([code, stderr]).toEqual([1, expect.stringContaining('upgrade/not-rolled-back')]);
+    expect((await run('sim', 'fault', '--clear', 'power-cut')).code).toBe(0);
+    expect((await run('sim', 'power-on', second)).code).toBe(0);
+    expect((await upgrade('--yes', '--json', '--lease-wait', '60s')).code).toBe(1);
+    expect([rolledBack(), await inUse()]).toEqual([true, [version('newer'), version('newer')]]);
+    await isConverged();
+  });
+
   it('continues after it was killed while the canary restarted', async () => {
     writeArchive('later');
     useArchive('later');

@@ -129,7 +129,7 @@ export const ruleCodes = {
   'upgrade/bad-command': {
     summary: 'The command that installs macOS updates cannot work.',
     cause:
-      'The driver `command` needs a program with arguments, which is told the phase and the Mac. Other drivers take no command.',
+      'The driver `command` needs a program whose arguments name the phase and the Mac. Other drivers take no command.',
     hint: 'Write it like this: updates: { driver: command, command: [./mdm-update, "{phase}", "{node}", "{build}"] }',
   },
   'version/not-text': {

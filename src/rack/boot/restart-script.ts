@@ -67,7 +67,7 @@ export function authorizeRestart(
   const fdesetup = pathWord(tool.fdesetup);
   const entry = (key: string, text: string): string => `<key>${key}</key><string>${xml(text)}</string>`;
   const dict = `<dict>${entry('Username', user)}${entry('Password', password)}</dict>`;
-  const input = `<?xml version="1.0" encoding="UTF-8"?><plist version="1.0">${dict}</plist>`;
+  const input = `<?xml version="1.0" encoding="UTF-8"?>\n<plist version="1.0">${dict}</plist>`;
   const refusal = `failed no-authrestart 'this Mac does not support authenticated restarts'`;
   return `[ "$(${fdesetup} supportsauthrestart)" = true ] || ${unlocksLater ? 'unchanged' : refusal}
 x=$(printf '%s\n' ${quote(input)} | ${fdesetup} authrestart -inputplist -delayminutes -1 2>&1)

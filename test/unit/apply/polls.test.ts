@@ -84,6 +84,15 @@ describe("a step's polls", () => {
     }
   });
 
+  it('are not made while it is unknown whether a program ordered the macOS update', async () => {
+    const install = { label: 'macOS Tahoe 26.7-25G229', by: 'command' } as const;
+    const act = { kind: 'reboot', to: 'up', from: known('B0'), install } as const;
+    const { session, times } = recorder('poll-job', '');
+    const orderUpdate = async () => ({ kind: 'unknown', why: 'The program was stopped.' }) as const;
+    const { outcome, diagnostics } = await runReboot(stepOf(act), { ...contextOf(session, 99), orderUpdate });
+    expect([outcome, diagnostics[0]?.code, times]).toEqual(['failed', 'upgrade/not-restarted', []]);
+  });
+
   it('check a gate every second until the gate passes or aborts', async () => {
     const { session, times } = recorder('observe', '');
     const sleep = (value: number) => ({ node, address: 'power/sleep', about: { kind: 'power' }, value });

@@ -38,6 +38,15 @@ export async function startFleetOn(host: FleetHost<OpenHost>, options: StartFlee
   return fleetOf(await buildFleet(options, host));
 }
 
+async function restarted<T extends { readonly restarts: readonly string[] }>(
+  nodes: readonly SimulatedNode[],
+  answer: T,
+): Promise<T> {
+  const visited = nodes.filter((node) => answer.restarts.includes(node.name));
+  await Promise.all(visited.map((node) => node.life.restart('up', 'hands').then(() => node.life.powerOn())));
+  return answer;
+}
+
 function fleetOf({ runId, userKey, askPath, live, asks, host }: FleetParts) {
   const { nodes, model } = live;
   const named = (name: string): SimulatedNode | undefined => nodes.find((one) => one.name === name);
@@ -51,10 +60,6 @@ function fleetOf({ runId, userKey, askPath, live, asks, host }: FleetParts) {
     });
     await live.follow();
     return answer;
-  };
-  const restarted = async (names: readonly string[]): Promise<void> => {
-    const visited = nodes.filter((node) => names.includes(node.name));
-    await Promise.all(visited.map((node) => node.life.restart('up', 'hands').then(() => node.life.powerOn())));
   };
   let stopped: Promise<void> | undefined;
   return {
@@ -85,13 +90,12 @@ function fleetOf({ runId, userKey, askPath, live, asks, host }: FleetParts) {
         await live.settle();
         return work;
       });
-      await restarted(answer.restarts);
-      return answer;
+      return restarted(nodes, answer);
     },
     /** Moves plugs or installs updates, such as `unplug studio-1:2`; resolves when all restarted Macs are up again. */
     act: async (words: readonly string[]) => {
       const answer = await change(() => model.act(words));
-      if (answer.kind === 'done') await restarted(answer.restarts);
+      if (answer.kind === 'done') await restarted(nodes, answer);
       return answer;
     },
     /** Presses the button of a Mac that is off; false if there is no such node. Resolves when the Mac is reachable. */

@@ -24,7 +24,7 @@ const composed =
 
 /** Tool calls that only read, tools that only read, and `sync`, whose effect cannot be seen. */
 const reading =
-  /^(?:networksetup (?:-get|-list)|networksetup$|launchctl print|sudo -l|pmset -g|defaults read|scutil --get|dscl -(?:list|read)|sysctl -n|mdutil -s|socketfilterfw(?: --get|$)|PlistBuddy Print|ifconfig$|plutil -(?:convert|extract)|(?:awk|base64|cat|ibv_devices|ibv_devinfo|ioclasscount|ioreg|netstat|sw_vers|cksum|curl|date|df|find|head|id|ls|lsof|perl|pgrep|ps|readlink|sh|sha256sum|shasum|sleep|stat|sync|tail|vmStat|vm_stat|wc)\b)/;
+  /^(?:networksetup (?:-get|-list)|networksetup$|launchctl print|sudo -l|pmset -g|defaults read|scutil --get|dscl -(?:list|read)|sysctl -n|mdutil -s|socketfilterfw(?: --get|$)|PlistBuddy Print|ifconfig$|plutil -(?:convert|extract)|fdesetup supportsauthrestart|softwareupdate --list|(?:awk|base64|cat|ibv_devices|ibv_devinfo|ioclasscount|ioreg|netstat|sw_vers|cksum|curl|date|df|find|head|id|ls|lsof|perl|pgrep|ps|readlink|sh|sha256sum|shasum|sleep|stat|sync|tail|vmStat|vm_stat|wc)\b)/;
 /**
  * `must` checks these calls; without `must`, they only clean up, or move something that another process may also move.
  */

@@ -82,6 +82,7 @@ const keeper = { [keeperPlist.path]: '<plist/>' };
 const theirs = { 'Library/LaunchDaemons/io.exo.networksetup.plist': '<plist/>' };
 const oneAccount = 'a rehearsal has only one account, and on a Mac the same tool has set owners correctly for years;';
 
+const asUpdate: Later = { later: 'only the next boot session shows it', fact: 'macos-version' };
 const keeps: Later = { later: 'the next round compares again, a minute later', fact: 'keeper' };
 const asUnpack: Needless = { needless: 'the same lines as in unpack-runtime' };
 const asTree = { 'chown -R': asUnpack, 'chmod -R': asUnpack };
@@ -474,6 +475,8 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
     'tar -xf': { needless: 'without it, the script finds no folder in the archive of the commit' },
   },
   'job fetch-archive': asFetch,
+  'job download-macos': { 'softwareupdate --download': asUpdate },
+  'job install-macos': { 'softwareupdate --install': asUpdate },
   'job fetch-source': asFetch,
   'job serve-model': { ...withPeers, 'sudo -n': withoutPeers },
   'job fetch-model': {
