@@ -1,6 +1,7 @@
 import { basename, dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ForeseenBatch } from '../../apply/playbook-report.ts';
+import { didYouMean } from '../../desired/did-you-mean.ts';
 import { selectNodes } from '../../desired/select.ts';
 import { hasErrors } from '../../diagnostics/diagnostic.ts';
 import { needsTargets, nodesOfPlays } from '../../engine/playbooks/expand.ts';
@@ -93,7 +94,9 @@ function openPlaybook(
   const path = isOwn ? fileURLToPath(new URL(`${file}.yaml`, playbookFolder)) : resolve(run.folder, file);
   const shown = isOwn ? file : shownPath(run.folder, path);
   if (!isOwn && /^[a-z-]+$/.test(file) && readIfThere(path, shown) === undefined) {
-    const verb = isShipped(file) ? prose`${file} is a command: ${meshwright(file)}. ` : '';
+    const near = didYouMean(file, ownPlaybooks);
+    const guess = near === undefined ? '' : prose`Did you mean \`${near}\`? `;
+    const verb = isShipped(file) ? prose`${file} is a command: ${meshwright(file)}. ` : guess;
     throw usageError(
       `There is no file ${file} here.`,
       prose`${verb}Name a playbook by its file name, such as ./own.yaml, or use one of these: ${listText(ownPlaybooks)}.`,

@@ -7,7 +7,7 @@ import { pairsOf } from '../../drivers/known-pairs.ts';
 import { type UpdateState, updateProblem } from '../../engine/diagnose/update-states.ts';
 import { allKinds } from '../../engine/goals/scope.ts';
 import type { EffectTotal } from '../../engine/plan/plan.ts';
-import type { Playbook, Task } from '../../engine/playbooks/playbook.ts';
+import { type Play, type Playbook, type Task, upgradeBakeMs } from '../../engine/playbooks/playbook.ts';
 import type { UpgradeDocument } from '../../model/documents.generated.ts';
 import { given } from '../../model/given.ts';
 import { listText } from '../../model/lists.ts';
@@ -277,16 +277,10 @@ function updateUnit(upgrade: Upgrade, { nodes }: UpdateUnit, view: UnitView): Pr
     ...(placements.length === 0 ? [] : [{ kind: 'start', placements } as const]),
   ];
   // The other units wait, and this one keeps its leases.
-  const bakes: readonly Task[] =
-    !needsUpdate(view) || placements.length === 0 || nodes === upgrade.units.at(-1)?.nodes
-      ? []
-      : [
-          { kind: 'pause', text: '1m' },
-          { kind: 'wait', for: 'serving', placements, deadlineMs: 60_000 },
-        ];
+  const bakes = needsUpdate(view) && placements.length > 0 && nodes !== upgrade.units.at(-1)?.nodes;
   return act(upgrade, {
     scope,
-    playbook: unitPlaybook(nodes, restarts, [...brings, ...bakes]),
+    playbook: unitPlaybook(nodes, restarts, { tasks: brings, ...(bakes ? { bakeMs: upgradeBakeMs } : {}) }),
     check: unitCheck(scope, placements),
     hooks: {
       ...(passwords === undefined ? {} : { passwordOf: (node) => Promise.resolve(passwords.get(node)) }),
@@ -296,11 +290,15 @@ function updateUnit(upgrade: Upgrade, { nodes }: UpdateUnit, view: UnitView): Pr
 }
 
 /** A Mac whose update failed is still brought back, with what served on it, if nothing blocks that. */
-function unitPlaybook(names: readonly NodeName[], restarts: readonly Task[], brings: readonly Task[]): Playbook {
+function unitPlaybook(
+  names: readonly NodeName[],
+  restarts: readonly Task[],
+  brings: Pick<Play, 'tasks' | 'bakeMs'>,
+): Playbook {
   const nodes = { kind: 'names', names } as const;
   const plays = [
     { nodes, serial: [], maxFailures: names.length, tasks: restarts },
-    { nodes, serial: [], maxFailures: 0, tasks: brings },
+    { nodes, serial: [], maxFailures: 0, ...brings },
   ];
   return { name: 'upgrade macos', plays: plays.filter(({ tasks }) => tasks.length > 0) };
 }

@@ -6,7 +6,7 @@ import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import { makePlan } from '../../engine/plan/make-plan.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { unitsOf } from '../../engine/playbooks/batches.ts';
-import type { Play, Playbook } from '../../engine/playbooks/playbook.ts';
+import { type Play, type Playbook, upgradeBakeMs } from '../../engine/playbooks/playbook.ts';
 import type { RolledBack } from '../../model/cluster-lock.ts';
 import type { DesiredRuntime } from '../../model/desired.ts';
 import { type Digest, shortDigest } from '../../model/digest.ts';
@@ -41,9 +41,6 @@ import { type EndedRun, endedRun, nothingRun } from './run-outcome.ts';
 const verb = 'upgrade runtime';
 
 const goal = { kind: 'converge', only: ['runtime', 'placement'] } as const satisfies Goal;
-
-/** How long the placements of a unit have to return tokens before the next unit stops. */
-const bakeMs = 60_000;
 
 interface Upgrade {
   readonly run: Run;
@@ -157,7 +154,9 @@ const nodesOf = (units: readonly RuntimeUnit[]): readonly NodeName[] => units.fl
 function blocked(upgrade: Upgrade, plan: Plan): EndedRun {
   const { run, cluster, units, observation } = upgrade;
   const targets = nodesOf(units);
-  showPlan(run, plan, { lock: { shown: cluster.lockPlace.shown, additions: cluster.additions } });
+  // Nothing is done, so there is nothing to undo.
+  const { undo: _, ...shown } = plan;
+  showPlan(run, shown, { lock: { shown: cluster.lockPlace.shown, additions: cluster.additions } });
   const last = { goal: goal.kind, plan, observation, fleet: cluster.fleet, targets };
   const ended = endedRun(run, { targets, report: nothingRun(targets), last }, about(upgrade));
   // An upgrade first lists the packages of a runtime, or builds it.
@@ -235,7 +234,7 @@ function upgradePlaybook(name: string, units: readonly RuntimeUnit[]): Playbook 
     name: verb,
     plays: [
       { nodes: { kind: 'names', names: nodesOf(units) }, serial: [], maxFailures: 0, tasks: [install] },
-      { ...rollingPlay(nodesOf(units.filter(isProof))), bakeMs },
+      { ...rollingPlay(nodesOf(units.filter(isProof))), bakeMs: upgradeBakeMs },
       rollingPlay(nodesOf(units.filter((unit) => !isProof(unit)))),
     ],
   };

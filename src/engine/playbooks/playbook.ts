@@ -144,6 +144,9 @@ export interface Play {
   readonly sparesHung?: boolean;
 }
 
+/** How long the placements of an upgraded unit must serve before the next unit stops. */
+export const upgradeBakeMs = 60_000;
+
 export interface Playbook {
   /** `restart` for `restart.yaml`. */
   readonly name: string;

@@ -91,7 +91,7 @@ describe('the state of a Mac before an update', () => {
     expect(stateWith(known([tahoe]), job('gone')).kind).toBe('offered');
   });
 
-  it('leaves the update to a person if nobody asked for offers', () => {
+  it('leaves the update to a person if the Mac was not asked for offers', () => {
     expect(stateWith(undefined).kind).toBe('by-hand');
   });
 });
