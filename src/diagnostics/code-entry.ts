@@ -25,9 +25,10 @@ type FileTrait = 'missing-key' | 'ambiguous-value' | 'fixed-hint' | 'pins-change
 
 /**
  * `unplugs`: the hint may ask a person to unplug a cable. `holds-starts`: even as a warning, it blocks starts over the
- * cable. `darkens`: the RDMA ports at the far ends of the Mac's cables go down.
+ * cable. `darkens`: the RDMA ports at the far ends of the Mac's cables go down. `suspects-cable`: only a measurement shows
+ * whether a cable is the cause.
  */
-type CableTrait = 'unplugs' | 'holds-starts' | 'wrong-port' | 'rdma-switch' | 'darkens';
+type CableTrait = 'unplugs' | 'holds-starts' | 'wrong-port' | 'rdma-switch' | 'darkens' | 'suspects-cable';
 
 /** The states of a receptacle without RDMA. */
 type PortTrait = 'no-device' | 'port-down' | 'port-not-active' | 'interface-down' | 'bridged' | 'no-address' | 'no-gid';

@@ -169,6 +169,13 @@ describe.skipIf(real === undefined)('a mesh of the real mlx_lm on two Macs', { t
       await rack.behindOurBack((fleet) => fleet.setFault(['crash', second]));
       await recover('restart');
     });
+
+    it('is stopped by recover while its cable is unplugged, and started by recover when it is back', async () => {
+      await rack.behindOurBack((fleet) => fleet.setFault(['cable-missing', `${first}:4`]));
+      expect(curesOf(await typed.type('recover', '--yes', '--json'))).toEqual([3, 'stop']);
+      await rack.behindOurBack((fleet) => fleet.clearFault([]));
+      await recover('start');
+    });
   });
 
   inTurn(1, 2)('with a model that cannot be loaded', () => {

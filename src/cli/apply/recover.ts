@@ -98,12 +98,12 @@ interface Climb {
 async function measure(run: Run, known?: FleetObservation): Promise<Measured> {
   const { nodes: _nodes, label: _label, ...options } = run.options;
   const checked = await checkFleet({ ...run, words: [], options }, { isAsStarted: true, ...given({ seen: known }) });
-  const { desired, locked, observation, placements, clients, changed } = checked;
+  const { desired, locked, observation, placements, clients, changed, cabled } = checked;
   const { shown, document } = doctorParts(checked);
   const outlets = nodesWithOutlet(desired).map(({ name }) => name);
   const { troubles } = shown;
-  const measured = { desired, started: locked, observation, placements, clients, changed, outlets, troubles, document };
-  return { ...measured, atMs: performance.now() };
+  const measured = { desired, started: locked, observation, placements, clients, changed, cabled, outlets };
+  return { ...measured, troubles, document, atMs: performance.now() };
 }
 
 /**

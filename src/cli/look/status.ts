@@ -21,6 +21,7 @@ import { utcText } from '../../model/text/units.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { placementFindings } from '../../rack/placement/check/placement-findings.ts';
 import { clientCounts, type PlacementSurvey, surveyPlacements } from '../../rack/placement/check/placement-survey.ts';
+import { goodCables } from '../../rack/placement/check/rdma-suspicions.ts';
 import { launchBudgets } from '../../rack/placement/placement-blockers.ts';
 import { withRecordedSettings } from '../../rack/placement/state/recorded-settings.ts';
 import { rdmaSwitches } from '../../rack/rdma/switch-reading.ts';
@@ -148,6 +149,7 @@ export async function checkFleet(run: Run, { onSeen, seen, isAsStarted = false }
     observation,
     placements,
     clients: clientCounts(view, placements),
+    cabled: goodCables(view, placements),
     findings: found,
     /** True if anything is wrong with Macs or cables. Notices, for example about a hold, do not count. */
     isBroken: broken.some(({ severity }) => severity !== 'notice'),

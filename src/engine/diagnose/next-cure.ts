@@ -51,6 +51,8 @@ export interface SeenTroubles {
   readonly clients: readonly ClientCounts[];
   /** What differs between the file and the last starts. */
   readonly changed: readonly ChangedPlacement[];
+  /** Placements whose cables were all measured as good since their Macs booted; undefined if none can be measured. */
+  readonly cabled: readonly string[] | undefined;
   readonly observation: FleetObservation;
   /** The Macs whose power may be cut: those with an outlet in the file. */
   readonly outlets: readonly string[];
@@ -89,12 +91,45 @@ export function nextCure(seen: SeenTroubles, names: readonly string[], tried: re
     ...closed.map(openingCure),
     ...curesFor(seen, silent, { about, tried }).filter((one) => !isNewer(one)),
   ];
-  const cure = cures.find((one) => !tried.some((before) => isSame(before, one)));
+  const isNew = (one: Cure): boolean => !tried.some((before) => isSame(before, one));
+  const late = curesAfterHands(seen, silent, { about, tried }).filter((one) => one.rung === 'measure' || isNew(one));
+  const cure = cures.find(isNew) ?? late.find((one) => !isNewer(one));
   if (cure !== undefined) return { kind: 'cure', cure };
   const found = about.filter(({ stage }) => stage !== 'reported').map(({ finding }) => finding);
   const reasons = found.length > 0 ? found : silent.map(unexplained);
   return { kind: 'person', findings: [...closed, ...newer.map(newerFinding), ...reasons] };
 }
+
+/**
+ * A person may have replaced a cable since every cure failed, which only a measurement shows. After each start, the
+ * cables are measured once. Then a Mac whose cables are all dead is restarted; if all are good, one more start is tried.
+ */
+function curesAfterHands(
+  seen: SeenTroubles,
+  silent: readonly PlacementSurvey[],
+  { about, tried }: { readonly about: readonly Trouble[]; readonly tried: readonly Cure[] },
+): readonly Cure[] {
+  const stopped = silent.filter(({ state, nodes }) => state === 'stopped' && nodes.length > 1);
+  const isPulled = about.some(({ stage, finding }) => stage === 'cables' && finding.severity === 'error');
+  if (seen.cabled === undefined || silent.length > stopped.length || isPulled) return [];
+  const startedAt = tried.findLastIndex(({ rung }) => rung === 'restart' || rung === 'start' || rung === 'reboot');
+  const isMeasured = tried.some(({ rung }, at) => rung === 'measure' && at > startedAt);
+  return stopped.flatMap((one): readonly Cure[] => {
+    const finding = about.find((own) => concerns(own, [one]) && hasTrait(own.finding, 'suspects-cable'))?.finding;
+    if (finding === undefined) return [];
+    if (!isMeasured) return [{ rung: 'measure', names: one.nodes, finding }];
+    const dead = seen.troubles.filter(({ stage }) => stage === 'cables').flatMap((own) => deadMac(own.finding, one));
+    if (dead.length > 0) return dead;
+    return seen.cabled?.includes(one.name) ? [{ rung: 'start', names: [one.name], finding }] : [];
+  });
+}
+
+/** The restart of a Mac at the end of several cables that carry nothing. */
+const deadMac = (finding: Diagnostic, { nodes }: PlacementSurvey): readonly Cure[] =>
+  commandsIn(finding.hint, subjectNames(finding.subject)).flatMap(({ verb, words }): readonly Cure[] => {
+    const names = nodes.filter((node) => words.includes(node));
+    return verb === 'reboot' && words.length === 1 && names.length === 1 ? [{ rung: 'reboot', names, finding }] : [];
+  });
 
 /** The placements that a cure starts: with a reboot, also others on these Macs. */
 function startsOf({ rung, names }: Cure, { placements }: SeenTroubles): readonly string[] {

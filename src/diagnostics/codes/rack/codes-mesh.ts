@@ -5,6 +5,7 @@ import { type CodeEntry, withExit } from '../../code-entry.ts';
 /** Codes about faults that appear only under traffic. They are reported only after a placement failed. */
 const suspicionCodes = {
   'rdma/suspected-idle-dead': {
+    traits: ['suspects-cable'],
     evidence: ['rdma-state', 'thunderbolt', 'interfaces', 'rdma-ports', 'rdma-starts'],
     summary: 'A cable may carry no RDMA traffic, although its RDMA ports are active.',
     cause:
@@ -12,6 +13,7 @@ const suspicionCodes = {
     hint: 'Restart the placement. If that does not help, restart the Macs at both ends of the cable.',
   },
   'address/suspected-no-answer': {
+    traits: ['suspects-cable'],
     evidence: ['thunderbolt', 'interfaces'],
     summary: 'A cable may carry no traffic, although it is connected and has its addresses.',
     cause:

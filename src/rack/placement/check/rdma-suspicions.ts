@@ -173,6 +173,17 @@ function carriedNow({ desired, observation }: View, { index, ends }: Link): Meas
   return carriedSince(desired.thunderbolt.measured?.[index], bootTimes);
 }
 
+/** The placements whose cables were all measured as good since their Macs booted; undefined if none can be measured. */
+export function goodCables(view: View, surveys: readonly PlacementSurvey[]): readonly string[] | undefined {
+  if (view.desired.thunderbolt.canMeasure !== true) return undefined;
+  const isGood = (survey: PlacementSurvey): boolean =>
+    linksOf(view, survey).every((link) => {
+      const carries = carriedNow(view, link);
+      return carries === 'rdma' || (carries === 'tcp' && survey.transport === 'tcp');
+    });
+  return surveys.filter(isGood).map(({ name }) => name);
+}
+
 interface Suspects {
   readonly links: readonly Link[];
   readonly nodes: readonly NodeName[];
@@ -378,7 +389,9 @@ interface Cure {
 function ladderHint(view: View, survey: PlacementSurvey, { nodes, proof, macs, byHand }: Cure): Prose {
   const { name, state } = survey;
   const reboot = meshwright('reboot', ...nodes);
-  const { rung } = startHistory(view, survey);
+  const { rung: last } = startHistory(view, survey);
+  // Only these Macs may be the cause: a restart of others says nothing about them.
+  const rung = last === 'person' && startHistory(view, { name, nodes }).rung === 'reboot' ? 'reboot' : last;
   const measure = meshwright('cables', '--measure');
   const compile = prose`\nTo restart fewer Macs, find the cable or the Mac first: \`npm run native\`, then ${aside(measure)}`;
   const orMeasure = (hint: Prose): Prose => (proof === 'compilable' ? prose`${hint}${compile}` : hint);

@@ -5,6 +5,7 @@ import { type Cure, nextCure, type SeenTroubles } from '../../../../src/engine/d
 import { codes } from '../../../../src/engine/diagnose/rules.ts';
 import { type Trouble, troublesOf } from '../../../../src/engine/diagnose/troubles.ts';
 import { viewOf } from '../../../../src/engine/plan/view.ts';
+import { given } from '../../../../src/model/given.ts';
 import { known } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { nodeSubject, nodesSubject, placementSubject } from '../../../../src/model/subject.ts';
@@ -53,6 +54,7 @@ const next = (
     tried = [],
     clients = [],
     changed = [],
+    cabled,
     outlets = [],
   }: {
     readonly survey?: PlacementSurvey;
@@ -60,11 +62,12 @@ const next = (
     readonly tried?: readonly Cure[];
     readonly clients?: readonly ClientCounts[];
     readonly changed?: SeenTroubles['changed'];
+    readonly cabled?: readonly string[];
     readonly outlets?: readonly string[];
   } = {},
 ) =>
   nextCure(
-    { troubles, placements: [survey], clients, changed, outlets, observation: { nodes: {}, failures } },
+    { troubles, placements: [survey], clients, changed, cabled, outlets, observation: { nodes: {}, failures } },
     ['chat'],
     tried,
   );
@@ -83,6 +86,27 @@ describe('the next cure', () => {
     expect(second).toMatchObject({ kind: 'cure', cure: { rung: 'reboot', names: ['studio-2'] } });
     const all = [...tried, ...(second.kind === 'cure' ? [second.cure] : [])];
     expect(next([trouble(suspected)], { tried: all })).toEqual({ kind: 'person', findings: [suspected] });
+  });
+
+  it('measures a suspected cable before it leaves it to a person, and starts if it is good', () => {
+    const cable = diagnose('rdma/suspected-idle-dead', {
+      subject: placementSubject('chat'),
+      detail: 'Starts failed before and after a restart.',
+      hint: 'Replace this cable.',
+    });
+    const survey: PlacementSurvey = { ...hung, state: 'stopped' };
+    const look = (tried: readonly Cure[], cabled?: readonly string[]) =>
+      next([trouble(cable)], { survey, tried, ...given({ cabled }) });
+    const measure: Cure = { rung: 'measure', names: nodes, finding: cable };
+    expect(look([], [])).toEqual({ kind: 'cure', cure: measure });
+    const start: Cure = { rung: 'start', names: ['chat'], finding: cable };
+    expect(look([measure], ['chat'])).toEqual({ kind: 'cure', cure: start });
+    expect(look([measure], [])).toEqual({ kind: 'person', findings: [cable] });
+    // A measurement from before the last start says nothing about it.
+    expect(look([measure, start], ['chat'])).toEqual({ kind: 'cure', cure: measure });
+    expect(look([measure, start, measure], ['chat'])).toEqual({ kind: 'person', findings: [cable] });
+    // This computer cannot measure.
+    expect(look([])).toEqual({ kind: 'person', findings: [cable] });
   });
 
   it('resumes a suspended rank before it restarts anything', () => {
@@ -161,7 +185,14 @@ describe('the next cure', () => {
     const unread: PlacementSurvey = { ...hung, name: 'other', state: 'unknown', standing: 'unknown' };
     const troubles = [trouble(bridge, { hanging: ['placement chat'] }), trouble(rebooted)];
     const nextWith = (other: PlacementSurvey) => {
-      const seen = { troubles, clients: [], changed: [], outlets: [], observation: { nodes: {}, failures: {} } };
+      const seen = {
+        troubles,
+        clients: [],
+        changed: [],
+        cabled: [],
+        outlets: [],
+        observation: { nodes: {}, failures: {} },
+      };
       return nextCure({ ...seen, placements: [hung, other] }, ['chat', 'other']);
     };
     expect(nextWith(unread)).toEqual({ kind: 'person', findings: [bridge, rebooted] });
@@ -222,14 +253,21 @@ describe('the next cure', () => {
     const placements = surveyPlacements(view);
     const findings = placementFindings(view, placements);
     const troubles = troublesOf({ desired, observation, findings, placements });
-    const seen = { troubles, placements, observation, clients: [], changed: [], outlets: [] };
+    const seen = { troubles, placements, observation, clients: [], changed: [], cabled: [], outlets: [] };
     expect(nextCure(seen, ['kimi'])).toMatchObject({ cure: { rung: 'restart', names: ['kimi'] } });
   });
 
   it('RC9: restarts all ranks of a placement together, and no placement that serves on the same Macs', () => {
     const whole: PlacementSurvey = { ...hung, name: 'other', state: 'serving', standing: 'met' };
     const troubles = [trouble(suspected, { restarts: ['chat', 'other'] })];
-    const seen = { troubles, clients: [], changed: [], outlets: [], observation: { nodes: {}, failures: {} } };
+    const seen = {
+      troubles,
+      clients: [],
+      changed: [],
+      cabled: [],
+      outlets: [],
+      observation: { nodes: {}, failures: {} },
+    };
     const found = nextCure({ ...seen, placements: [hung, whole] }, ['chat', 'other']);
     expect(found).toMatchObject({ cure: { rung: 'restart', names: ['chat'] } });
   });

@@ -106,7 +106,11 @@ describe('the next cure for a Mac that does not answer', () => {
     ...{ state: 'unknown', evidence: 'a is away', standing: 'unknown' },
   };
   const next = (outlets: readonly string[], tried: readonly Cure[], observation = dark('a')) =>
-    nextCure({ troubles: [], placements: [survey], clients: [], changed: [], observation, outlets }, ['chat'], tried);
+    nextCure(
+      { troubles: [], placements: [survey], clients: [], changed: [], cabled: [], observation, outlets },
+      ['chat'],
+      tried,
+    );
   const [away] = dark('a').failures['a'] ?? [];
   if (away === undefined) throw new Error('no failure');
   const waited: Cure = { rung: 'wait', names: ['a'], finding: away };
