@@ -288,13 +288,18 @@ describe('the measured cables', () => {
     for (const body of bodies) journal.write(body);
     journal.close();
   };
-  const measuredAs = (verdict: 'dead' | 'unrated', ...ends: readonly string[]): JournalEntry => ({
+  const measuredAs = (verdict: 'dead' | 'tcp-only' | 'unrated', ...ends: readonly string[]): JournalEntry => ({
     phase: 'measured',
     ends,
     verdict,
   });
-  const step = (node: string, act: string, outcome: 'changed' | 'failed' = 'changed'): readonly JournalEntry[] => {
-    const effect = act === 'prove' ? 'none' : 'start';
+  const step = (
+    node: string,
+    act: string,
+    outcome: 'changed' | 'failed' = 'changed',
+    start: 'start' | 'rdma-start' = 'start',
+  ): readonly JournalEntry[] => {
+    const effect = act === 'prove' ? 'none' : start;
     const intent = { phase: 'intent', step: `${node}/${act}`, node, act, effect, class: 'converge' } as const;
     return [
       { ...intent, changes: [change] },
@@ -317,5 +322,16 @@ describe('the measured cables', () => {
     expect(verdicts(folder)).toEqual([[near, other, 'dead']]);
     write(folder, '20261128T100000-ee', [measuredAs('dead', near, far)]);
     expect(verdicts(folder)).toContainEqual([near, far, 'dead']);
+  });
+
+  it('no longer include a cable without RDMA only after a start over RDMA', () => {
+    const folder = freshFolder();
+    write(folder, '20261124T100000-aa', [measuredAs('tcp-only', near, far)]);
+    const starts = (start: 'start' | 'rdma-start') =>
+      ['studio-1', 'studio-2'].flatMap((node) => step(node, 'script', 'changed', start));
+    write(folder, '20261125T100000-bb', [...starts('start'), ...step('studio-1', 'prove')]);
+    expect(verdicts(folder)).toEqual([[near, far, 'tcp-only']]);
+    write(folder, '20261126T100000-cc', [...starts('rdma-start'), ...step('studio-1', 'prove')]);
+    expect(verdicts(folder)).toEqual([]);
   });
 });
