@@ -115,7 +115,8 @@ everything stops.
 
 A batch ends with the play's \`bake\` time, in which its placements must return tokens. If a Mac of the batch failed, the
 play's \`rescue\` tasks run. If more Macs failed than \`maxFailures\` allows, no further batch begins, and the other units
-stay untouched. A Mac whose result is unknown counts as failed.
+stay untouched. A Mac whose result is unknown counts as failed. At the end, everything that has baked is checked once
+more, because a Mac can be lost while later batches run.
 
 \`stop\`, \`restart\`, \`reboot\` and \`shutdown\` drain first: gateways refuse new requests, and requests in flight get
 30 s. Add \`drain\` before them for a longer time. A placement without a gateway is drained by stopping it. A placement

@@ -93,6 +93,8 @@ export interface PlaybookOptions {
    * Such a playbook counts a node whose result is unknown as failed.
    */
   readonly foresee?: (batches: readonly ForeseenBatch[]) => Promise<boolean>;
+  /** True if placements that have baked must still serve at the end; other commands have a final check of their own. */
+  readonly checksBaked?: true;
   /** Does the tasks of a user's playbook that are commands of their own, while this run has no leases. */
   readonly perform?: (work: PerformedWork) => Promise<Performed>;
   /** The nodes that these labels choose in the file as it is now. */

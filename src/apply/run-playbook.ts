@@ -13,6 +13,7 @@ import {
   type LaterTask,
   laterTasks,
   nodesOfPlays,
+  onPlacements,
   playNodes,
   type TaskWork,
   tasksOf,
@@ -73,7 +74,7 @@ interface PlaybookState {
  * `observe`
  */
 export async function runPlaybook({ plays }: Playbook, options: PlaybookOptions): Promise<PlaybookReport> {
-  const { scope, first, seen, foresee, signal, onWork } = options;
+  const { scope, first, seen, foresee, checksBaked, signal, onWork } = options;
   const begun = { hasRun: first !== undefined, isStopped: false, isDeclined: false, refusal: [] };
   const state: PlaybookState = { options, works: [], first, ...begun, ...given({ seen: seen && seenNodes(seen) }) };
   try {
@@ -91,6 +92,7 @@ export async function runPlaybook({ plays }: Playbook, options: PlaybookOptions)
     }
     await close(state);
     const nodes = nodesOfPlays(plays, scope);
+    if (checksBaked === true) await bakeAgain(state, nodes);
     const isInterrupted = signal?.aborted === true;
     const hasNoWork = foresee !== undefined && state.works.length === 0;
     const observation = isInterrupted || hasNoWork ? undefined : await observeOnce(nodes, state);
@@ -106,6 +108,22 @@ async function close(state: PlaybookState): Promise<void> {
   const { run } = state;
   delete state.run;
   if (run !== undefined) await closeRun(run);
+}
+
+/** The final observation: a Mac can be lost while later batches run, so what the last play has baked must still serve. */
+async function bakeAgain(state: PlaybookState, nodes: readonly NodeName[]): Promise<void> {
+  const { works, options } = state;
+  const last = works.at(-1)?.play;
+  const baked = works.filter(({ task, play, failed }) => task.kind === 'bake' && play === last && failed.length === 0);
+  const members = baked.flatMap((work) => work.nodes);
+  const { placements } = onPlacements(undefined, options.scope, members);
+  if (placements.length === 0) return;
+  const done = await bake({ kind: 'bake', ms: 0, nodes, placements }, options);
+  if (done.observation !== undefined) state.seen = { nodes: new Set(nodes), observation: done.observation };
+  for (const { play, batch, task, nodes: own } of baked) {
+    const failed = own.filter((node) => done.failed?.includes(node));
+    if (failed.length > 0) works.push(workOf({ play, batch, task, nodes: own }, { ...done, failed }, true));
+  }
 }
 
 /** A task for a batch. The turns of a play share its failed nodes. */

@@ -222,6 +222,7 @@ async function roll(drawn: Schedule) {
   const before = new Map<number, readonly string[]>();
   const after = new Map<number, readonly string[]>();
   let pages = 0;
+  let ended = 0;
   const report = await withFakeClock(86_400_000, () =>
     runPlaybook(
       { name: 'own', plays: [play] },
@@ -240,21 +241,35 @@ async function roll(drawn: Schedule) {
           return { failed: [], diagnostics: [] };
         },
         run: () => rack as never,
+        checksBaked: true,
         onWork: async ({ task, batch }) => {
+          ended += 1;
           if (task.kind === 'ready') before.set(batch, silent());
           after.set(batch, silent());
         },
       },
     ),
   );
-  return { rack, play, shown, before, after, pages, report };
+  // The works after the last batch: what had baked and is silent now.
+  const late = report.works.slice(ended).flatMap(({ failed }) => failed);
+  return {
+    rack,
+    play,
+    shown,
+    before,
+    after,
+    pages,
+    late,
+    silent: silent(),
+    report: { ...report, works: report.works.slice(0, ended) },
+  };
 }
 
 describe('a roll over eight Macs with four placements', () => {
   it.each([...Array(10).keys()])('holds the rules of playbooks in everything that it runs: part %i', async (part) => {
     await fc.assert(
       fc.asyncProperty(schedule, async (drawn) => {
-        const { rack, shown, before, after, pages, report } = await roll(drawn);
+        const { rack, shown, before, after, pages, late, silent, report } = await roll(drawn);
         const { acts, desired, onMac } = rack;
         const units = unitsOf(nodes, desired);
         const unitOf = (name: string) => units.find((unit) => unit.placements.includes(name));
@@ -294,6 +309,12 @@ describe('a roll over eight Macs with four placements', () => {
           const lost = (batches[at] ?? []).filter((node) => onMac(node).some(({ name }) => silent.includes(name)));
           expect([...(failed[at] ?? [])]).toEqual(expect.arrayContaining(lost));
         }
+        // At the end, what has baked must still serve.
+        const baked = report.works.filter((one) => one.task.kind === 'bake' && one.failed.length === 0);
+        const lost = baked
+          .flatMap((one) => one.nodes)
+          .filter((node) => onMac(node).some(({ name }) => silent.includes(name)));
+        expect(late.toSorted()).toEqual(lost.toSorted());
         // The rescue runs once for each batch with a failure, and no batch begins beyond the limit.
         expect(pages).toBe(failed.filter(({ size: count }) => count > 0).length);
         let count = 0;

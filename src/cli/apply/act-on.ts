@@ -66,7 +66,7 @@ export interface CommandSpec {
   /** For `run`: the displayed path of the playbook. */
   readonly file?: string;
   /** For `run`: shows the whole playbook and asks for consent, reads labels again, and does tasks of its own. */
-  readonly ahead?: Pick<PlaybookOptions, 'foresee' | 'labelledNow' | 'perform'>;
+  readonly ahead?: Pick<PlaybookOptions, 'foresee' | 'checksBaked' | 'labelledNow' | 'perform'>;
   readonly scope: PlayScope;
   /** By default, everything in the file. */
   readonly goal?: Goal;

@@ -58,7 +58,8 @@ export const runFile: VerbBody = async (run) => {
     [...tasks, ...rescue].flatMap((task) => (task.kind === 'notify' ? [task.command] : [])),
   );
   if (!isCheck && run.options.sim !== true) await needTrust(run, noticeRequests(notices, shown));
-  const ahead = { foresee, labelledNow, perform: performer(run, { folder: dirname(opened.path), mayReboot }) };
+  const perform = performer(run, { folder: dirname(opened.path), mayReboot });
+  const ahead = { foresee, checksBaked: true, labelledNow, perform } as const;
   const check = () => ({ targets: judged });
   const ending = ({ report }: RunOutcome) => ({ closing: untouchedLines(batches, report, fleet) });
   const ended = await actOn(run, { verb: 'run', playbook, file: shown, scope, consent, ahead, check, ending }, cluster);

@@ -354,7 +354,7 @@ export const applyCodes = {
   },
   'task/not-healthy': {
     summary: 'A placement of the batch did not keep serving.',
-    cause: 'During the `bake` time of the play, two checks in a row got no token from it.',
+    cause: 'During the `bake` time of the play, or at its end, two checks in a row got no token from it.',
     hint: prose`See what is wrong: ${meshwright('doctor')}`,
   },
   'task/command-failed': {

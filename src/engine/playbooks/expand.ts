@@ -182,7 +182,7 @@ export function expandTask(
 }
 
 /** The placements to start on these nodes, and all their nodes. */
-function onPlacements(
+export function onPlacements(
   named: readonly string[] | undefined,
   { desired, targets }: PlayScope,
   nodes: readonly NodeName[],
