@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { ReportDocument } from '../../src/model/documents.generated.ts';
+import { doubleText } from '../../src/sim/doubles/double-files.ts';
+import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
+import { disturbanceOf } from '../scenarios/converge-effects.ts';
+import { type FileValue, filePart, fileText, first, pairFile, second } from '../scenarios/converge-file.ts';
+import { serve } from './follow-doctor.ts';
+import type { Ran } from './meshwright.ts';
+import { pairPlace } from './pair.ts';
+import { askFleet, effectsSince } from './simulated-effects.ts';
+import { listenTo } from './talking.ts';
+
+/** Two units: a placement on each Mac. */
+const file = (archive: string): FileValue =>
+  pairFile((value) => {
+    const { sharding: _, ...chat } = filePart(value, 'placements', 'chat');
+    value['placements'] = {
+      left: { ...chat, nodes: [first], transport: 'tcp' },
+      right: { ...chat, nodes: [second], transport: 'tcp' },
+    };
+    filePart(value, 'runtimes', 'reference')['archive'] = `./dist/${archive}.tar.gz`;
+  });
+
+const { place, run } = pairPlace(file('reference'));
+
+/** An archive that does not fit on a full disk. */
+function useArchive(name: string): void {
+  const files = [
+    { path: 'bin/rank', mode: 0o755, content: Buffer.from(`${doubleText('ranks/rank.pl')}# ${name}\n`) },
+    { path: 'data', mode: 0o644, content: randomBytes(300_000) },
+  ];
+  writeFileSync(join(place.folder, `dist/${name}.tar.gz`), tarGz(files));
+  place.write('cluster.yaml', fileText(file(name)));
+}
+
+const upgrade = ['upgrade', 'runtime', 'reference', '--sim', '--yes'];
+
+/** The report after the events. */
+const reportOf = ({ stdout }: Ran): ReportDocument =>
+  JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as ReportDocument;
+
+beforeAll(async () => {
+  expect(await serve(run)).toBe(0);
+});
+
+describe('upgrade runtime', () => {
+  it('stops nothing if a disk fills up while it installs, and can be repeated', async () => {
+    useArchive('big');
+    const startedAtMs = Date.now();
+    const upgrading = listenTo(place, [...upgrade, '--events']);
+    await upgrading.until(`"step":"${second}/runtime/reference/installed/`);
+    await askFleet(place, { ask: 'fault-set', words: ['disk-full', second] });
+    const { exit, steps, diagnostics } = reportOf(await upgrading.end);
+    expect([exit, diagnostics.map(({ code }) => code)]).toEqual([1, expect.arrayContaining(['step/disk-full'])]);
+    // The other Mac has the new version beside the old one; both serve with the old one.
+    const published = steps.filter(({ id, outcome }) => id.endsWith('/publish') && outcome === 'changed');
+    expect(published.map(({ node }) => node)).toEqual([first]);
+    const effects = (await effectsSince(startedAtMs, place)).map((effect) => disturbanceOf(effect)?.kind);
+    expect(effects.filter((kind) => kind === 'stop' || kind === 'reboot')).toEqual([]);
+    await run('sim', 'fault', '--clear');
+    const again = await run(...upgrade);
+    expect(again.code, again.stdout + again.stderr).toBe(0);
+    expect((await run('plan', '--sim', '--detailed-exitcode')).code).toBe(0);
+    expect((await run('status', '--sim')).code).toBe(0);
+  });
+});
