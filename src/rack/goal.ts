@@ -4,8 +4,8 @@ import type { MacosInstall } from '../model/step.ts';
 import type { ResourceKind } from './resource-kind.ts';
 
 interface GoalFields {
-  /** The nodes match the file; with `only`, limited to these kinds. */
-  readonly converge: { readonly only?: readonly ResourceKind[] };
+  /** The nodes match the file; with `only`, limited to these kinds. The placements in `overTcp` use TCP anyway. */
+  readonly converge: { readonly only?: readonly ResourceKind[]; readonly overTcp?: readonly string[] };
   /** These placements are stopped where they run, whatever their state in the file. */
   readonly stop: OfPlacements & ComingBack;
   /** These placements serve in the layout of their last run, unless `layout` names the fallback or their `own`. */

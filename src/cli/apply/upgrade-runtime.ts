@@ -1,24 +1,29 @@
+import type { PlaybookWork } from '../../apply/playbook-report.ts';
 import { everyNode, nodesToSee } from '../../desired/layouts.ts';
 import { withRuntimeOf } from '../../desired/settle/settle.ts';
 import { isMadeFirst } from '../../desired/settle/settle-runtime.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
+import { driverOf } from '../../drivers/registry.ts';
 import { makePlan } from '../../engine/plan/make-plan.ts';
-import type { Plan } from '../../engine/plan/plan.ts';
-import { unitsOf } from '../../engine/playbooks/batches.ts';
+import type { EffectTotal, Plan } from '../../engine/plan/plan.ts';
+import { type Unit, unitsOf } from '../../engine/playbooks/batches.ts';
 import { type Play, type Playbook, upgradeBakeMs } from '../../engine/playbooks/playbook.ts';
 import type { RolledBack } from '../../model/cluster-lock.ts';
 import type { DesiredRuntime } from '../../model/desired.ts';
 import { type Digest, shortDigest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { seenValue } from '../../model/known.ts';
+import { listText } from '../../model/lists.ts';
 import { everyNodeText, type NodeName } from '../../model/node.ts';
-import { runtimeSubject } from '../../model/subject.ts';
+import { nodesSubject, runtimeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { soughtOn } from '../../rack/artifacts/models/model-resource.ts';
+import { mayPanicUnderTcp } from '../../rack/boot/rule.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import type { Goal } from '../../rack/goal.ts';
+import { blockerBlocks } from '../../report/plan/pending.ts';
 import { effectTexts } from '../../report/plan/plan-text.ts';
 import { type RuntimeUnit, runtimeOrderText, runtimeUpgradeLines } from '../../report/upgrade-runtime-text.ts';
 import { changeLock } from '../cluster/open-cluster.ts';
@@ -32,7 +37,7 @@ import { diagnosticsJson, pageFor, paragraphText, showDiagnostics, showEnded } f
 import type { Run, VerbBody } from '../verb.ts';
 import { usageError } from '../verb.ts';
 import { actOn, type CommandSpec } from './act-on.ts';
-import { checkGoal } from './final-check.ts';
+import { checkGoal, type FinalCheck } from './final-check.ts';
 import { makeLists } from './make-lists.ts';
 import { batchesJson, effectsOf } from './preview.ts';
 import { olderVersion, treesOn, usersOf, wantedRuntime, withRolledBack, withVersion } from './rollback.ts';
@@ -48,8 +53,10 @@ interface Upgrade {
   readonly ways: SshTargets;
   readonly consent: Consent;
   readonly runtime: DesiredRuntime;
+  /** The Macs that use the runtime, without those of units that are left out. */
   readonly nodes: readonly NodeName[];
   readonly observation: FleetObservation;
+  /** The chosen units, with those that are left out. */
   readonly units: readonly RuntimeUnit[];
   /** The version to which a failure returns. Nodes that are not upgraded now return to it, too. */
   readonly old: Digest | undefined;
@@ -71,25 +78,74 @@ export async function upgradeUnits(run: Run, on?: readonly NodeName[]): Promise<
   refuseNew(run, applied);
   const before = wantedRuntime(run, applied.fleet);
   const { name } = before;
-  const nodes = usersOf(applied.fleet, before);
+  const users = usersOf(applied.fleet, before);
   const ways = openTargets(run, applied.opened);
   const consent = createConsent(run, { named: ['interrupt'], allowable: ['rdma-start'] });
-  const cluster = await settleWish(run, applied, { name, nodes, ways, consent });
+  const cluster = await settleWish(run, applied, { name, nodes: users, ways, consent });
   const { fleet } = cluster;
   const runtime = wantedRuntime(run, fleet);
-  const observation = await observeNodes(run, nodesToSee(fleet, nodes), ways, {
+  const observation = await observeNodes(run, nodesToSee(fleet, users), ways, {
     modelsOn: (node) => soughtOn(fleet, node),
   });
-  const planFor = (targets: readonly NodeName[]): Plan => makePlan({ goal, desired: fleet, observation, targets });
-  const units = unitsOf(nodes, fleet)
-    .filter((unit) => on === undefined || unit.nodes.some((node) => on.includes(node)))
-    .map((unit) => ({ ...unit, isPending: planFor(unit.nodes).changes.length > 0 }));
-  const plan = planFor(units.flatMap((unit) => unit.nodes));
+  const planFor: PlanFor = (targets, overTcp) =>
+    makePlan({ goal: { ...goal, ...given({ overTcp }) }, desired: fleet, observation, targets });
+  const all = unitsOf(users, fleet).map((unit) => judgedUnit(unit, planFor(unit.nodes)));
+  const chosen = all.filter((unit) => on === undefined || unit.nodes.some((node) => on.includes(node)));
+  const units = withTcpFirst(chosen, { fleet, runtime, observation }, planFor);
+  const nodes = nodesOf(all.filter(isReady));
   const old = oldVersion(runtime, nodes, observation);
   const upgrade: Upgrade = { run, cluster, ways, consent, runtime, nodes, observation, units, old };
-  if (plan.unreached !== undefined || plan.blockers.length + plan.waiting.length > 0) return blocked(upgrade, plan);
-  if (!units.some(({ isPending }) => isPending)) return nothingToDo(upgrade, plan);
-  return roll(upgrade, plan);
+  const whole = planFor(nodesOf(units));
+  if (units.some((unit) => isReady(unit) && unit.isPending)) return roll(upgrade, whole);
+  return units.every(isReady) ? nothingToDo(upgrade, whole) : blocked(upgrade, whole);
+}
+
+type PlanFor = (targets: readonly NodeName[], overTcp?: readonly string[]) => Plan;
+
+const isReady = ({ leftOut }: RuntimeUnit): boolean => leftOut === undefined;
+
+/** What keeps a unit from changing as a whole, in words. The placements of other units are no reason. */
+function obstacles({ nodes }: Unit, { unreached = {}, blockers, waiting }: Plan): readonly string[] {
+  const lost = nodes.filter((node) => Object.hasOwn(unreached, node));
+  if (lost.length > 0) return [`${everyNodeText(lost)} ${lost.length === 1 ? 'was' : 'were'} not reached`];
+  const blocked = blockers.map(({ code, node }) => `${code} on ${node}`);
+  const reasons = waiting.filter(({ node }) => nodes.includes(node)).flatMap((one) => one.for);
+  const others = reasons.filter(({ blocker }) => blocker === undefined).map(({ text }) => text);
+  return [...(blocked.length === 0 ? [] : [`blocked by ${listText([...new Set(blocked)])}`]), ...new Set(others)];
+}
+
+function judgedUnit(unit: Unit, plan: Plan): RuntimeUnit {
+  const reasons = obstacles(unit, plan);
+  const leftOut = reasons.length === 0 ? undefined : listText(reasons);
+  return { ...unit, isPending: plan.changes.length > 0, overTcp: [], ...given({ leftOut }) };
+}
+
+/**
+ * The placements of the first changing unit over RDMA start over TCP first, because a rank that hangs there can be
+ * killed. They do not if their Macs may panic, or if something blocks only the start over TCP.
+ *
+ * @see avlp12/two-macstudio-m3u, safety rules R4 and R5
+ */
+function withTcpFirst(
+  units: readonly RuntimeUnit[],
+  { fleet, runtime, observation }: Pick<Upgrade, 'runtime' | 'observation'> & Pick<SettledCluster, 'fleet'>,
+  planFor: PlanFor,
+): readonly RuntimeUnit[] {
+  if (driverOf(runtime).canUseTcp !== true || runtime.rolledBackFrom !== undefined) return units;
+  const overRdma = ({ placements }: RuntimeUnit): readonly string[] =>
+    fleet.placements
+      .filter((one) => placements.includes(one.name) && one.runtime === runtime.name)
+      .filter(({ transport, nodes }) => transport === 'rdma' && nodes.length > 1)
+      .map(({ name }) => name);
+  const canary = units.find((unit) => isReady(unit) && unit.isPending && overRdma(unit).length > 0);
+  if (canary === undefined) return units;
+  const names = overRdma(canary);
+  const plan = planFor(canary.nodes, names);
+  // A run that was stopped in between has left them over TCP, and the token was there.
+  const isTested = !plan.changes.some(({ about: { placement = '' } }) => names.includes(placement));
+  const mayPanic = canary.nodes.some((node) => mayPanicUnderTcp({ facts: observation.nodes[node]?.facts ?? {} }));
+  if (obstacles(canary, plan).length > 0 || mayPanic || isTested) return units;
+  return units.map((unit) => (unit === canary ? { ...unit, overTcp: names } : unit));
 }
 
 /** @throws FleetError `cli/usage` for a runtime that no apply has installed yet */
@@ -150,7 +206,7 @@ const about = ({ cluster }: Upgrade) => ({
 
 const nodesOf = (units: readonly RuntimeUnit[]): readonly NodeName[] => units.flatMap(({ nodes }) => nodes);
 
-/** Nothing was done: the plan cannot be run as a whole. */
+/** Nothing was done: no unit that changes can be run as a whole. */
 function blocked(upgrade: Upgrade, plan: Plan): EndedRun {
   const { run, cluster, units, observation } = upgrade;
   const targets = nodesOf(units);
@@ -162,7 +218,7 @@ function blocked(upgrade: Upgrade, plan: Plan): EndedRun {
   // An upgrade first lists the packages of a runtime, or builds it.
   if (run.own['check'] === true && isMadeFirst(upgrade.runtime.unread)) return checked(ended, upgrade);
   const exit = ended.exit === exitCode.handsNeeded ? ended.exit : exitCode.nothingChanged;
-  const text = paragraphText(run.console, 'Nothing was changed. Every Mac that uses the runtime must be ready first.');
+  const text = paragraphText(run.console, 'Nothing was changed. All Macs of a unit must be ready first.');
   return { ...ended, exit, document: { ...ended.document, exit, exits: [exit] }, text: `\n${text}` };
 }
 
@@ -186,14 +242,15 @@ async function nothingToDo(upgrade: Upgrade, plan: Plan): Promise<EndedRun> {
 }
 
 /** Installs on all Macs, then restarts one unit after another. A unit that does not serve rolls everything back. */
-async function roll(upgrade: Upgrade, plan: Plan): Promise<EndedRun> {
+async function roll(upgrade: Upgrade, whole: Plan): Promise<EndedRun> {
   const { run, cluster, ways, consent, runtime, observation, units } = upgrade;
   const { fleet } = cluster;
+  const leftOut = leftOutFindings(upgrade);
   const isCheck = run.own['check'] === true;
   let batches: Parameters<typeof batchesJson>[0] = [];
   const foresee: NonNullable<CommandSpec['ahead']>['foresee'] = async (all) => {
     batches = all;
-    if (!run.options.json) showUpgrade(upgrade, plan);
+    if (!run.options.json) showUpgrade(upgrade, whole, effectsOf(batches));
     return !isCheck && consent.giveAll(effectsOf(batches), questionOf(upgrade));
   };
   let isWritten = false;
@@ -203,16 +260,18 @@ async function roll(upgrade: Upgrade, plan: Plan): Promise<EndedRun> {
   const scope = { desired: fleet, targets: nodesOf(units) };
   const command: CommandSpec = {
     verb,
-    playbook: upgradePlaybook(runtime.name, units),
+    playbook: upgradePlaybook(runtime.name, units.filter(isReady)),
     scope,
     consent,
     ahead: { foresee },
-    texts: { show: () => undefined },
+    texts: { show: () => undefined, task: servedOverTcp },
     hooks: { onLeased: keep },
-    check: checkGoal(goal, scope),
-    ending: () => ({ lock: { written: isWritten, additions: cluster.additions } }),
+    check: (report) => checkGoal(goal, scope)(withLeftOut(report, upgrade)),
+    ending: () => ({ lock: { written: isWritten, additions: cluster.additions }, found: leftOut }),
   };
-  const ended = await actOn(run, command, { ...cluster, seen: observation }, ways);
+  const acted = await actOn(run, command, { ...cluster, seen: observation }, ways);
+  const isShown = acted.outcome.report.isDeclined;
+  const ended = isShown ? acted : { ...acted, problems: [...(acted.problems ?? []), ...leftOut] };
   const document = { ...ended.document, batches: batchesJson(batches, { desired: fleet, mayReboot: false }) };
   if (isCheck && !run.signal.aborted) return checked({ ...ended, document }, upgrade);
   const failed = failedUnit(upgrade, ended);
@@ -226,40 +285,83 @@ async function roll(upgrade: Upgrade, plan: Plan): Promise<EndedRun> {
 const backOf = ({ digest: to, rolledBackFrom: from }: DesiredRuntime): RolledBack | undefined =>
   to === undefined || from === undefined ? undefined : { from, to };
 
-/** The units with a proof come first: only they can show with a token that the version works. */
+const leftOutFindings = ({ units, runtime: { name } }: Upgrade): readonly Diagnostic[] =>
+  units
+    .filter((unit) => !isReady(unit))
+    .map(({ nodes, placements, leftOut }) => {
+      const names = placements.length === 0 ? '' : ` (${listText(placements)})`;
+      const detail = `${everyNodeText(nodes)}${names} ${nodes.length === 1 ? 'is' : 'are'} left out: ${leftOut}.`;
+      const hint = prose`When these Macs are ready, run the same command again, or apply: ${meshwright(verb, name)}`;
+      return diagnose('upgrade/left-out', { subject: nodesSubject(nodes), detail, hint });
+    });
+
+type Seen = Parameters<FinalCheck>[0];
+
+/** Nothing contacts the Macs that are left out again, so what was observed first of them counts at the end. */
+function withLeftOut(seen: Seen, { units, observation: first }: Upgrade): Seen {
+  const { observation } = seen;
+  const out: readonly string[] = nodesOf(units.filter((unit) => !isReady(unit)));
+  const both = <Value>(now: Readonly<Record<string, Value>>, before: Readonly<Record<string, Value>>) => ({
+    ...now,
+    ...Object.fromEntries(Object.entries(before).filter(([node]) => out.includes(node))),
+  });
+  if (observation === undefined) return seen;
+  const { nodes, failures } = observation;
+  return { ...seen, observation: { nodes: both(nodes, first.nodes), failures: both(failures, first.failures) } };
+}
+
+/**
+ * The units with a proof come first: only they can show with a token that the version works. A start over TCP is a play
+ * of its own, so that nothing starts over RDMA if it fails.
+ */
 function upgradePlaybook(name: string, units: readonly RuntimeUnit[]): Playbook {
   const isProof = ({ placements }: RuntimeUnit): boolean => placements.length > 0;
+  const proofs = units.filter(isProof);
+  const at = proofs.findIndex(({ overTcp }) => overTcp.length > 0);
   const install = { kind: 'goal', goal: { kind: 'install-runtime', names: [name] } } as const;
   return {
     name: verb,
     plays: [
       { nodes: { kind: 'names', names: nodesOf(units) }, serial: [], maxFailures: 0, tasks: [install] },
-      { ...rollingPlay(nodesOf(units.filter(isProof))), bakeMs: upgradeBakeMs },
+      ...(at < 0 ? [proofs] : [proofs.slice(0, at), proofs.slice(at, at + 1), proofs.slice(at + 1)]).flatMap((some) => [
+        ...some.filter(({ overTcp }) => overTcp.length > 0).map((one) => rollingPlay(one.nodes, one.overTcp)),
+        { ...rollingPlay(nodesOf(some)), bakeMs: upgradeBakeMs },
+      ]),
       rollingPlay(nodesOf(units.filter((unit) => !isProof(unit)))),
     ],
   };
 }
 
-const rollingPlay = (names: readonly NodeName[]): Play => ({
+const rollingPlay = (names: readonly NodeName[], overTcp?: readonly string[]): Play => ({
   nodes: { kind: 'names', names },
   serial: [{ kind: 'unit' }],
   maxFailures: 0,
-  tasks: [goal],
+  tasks: [overTcp === undefined ? goal : { kind: 'goal', goal: { ...goal, overTcp } }],
 });
 
-function showUpgrade({ run, cluster, runtime, units, old }: Upgrade, plan: Plan): void {
+const overTcpIn = ({ task }: Pick<PlaybookWork, 'task'>): readonly string[] =>
+  task.kind === 'goal' && task.goal.kind === 'converge' ? (task.goal.overTcp ?? []) : [];
+
+function servedOverTcp(work: PlaybookWork): string | undefined {
+  const names = overTcpIn(work);
+  return names.length === 0 || work.failed.length > 0 ? undefined : `${listText(names)}: returned a token over TCP`;
+}
+
+function showUpgrade(upgrade: Upgrade, whole: Plan, all: readonly EffectTotal[]): void {
+  const { run, cluster, runtime, units, old } = upgrade;
   const page = pageFor(run.console);
   const from = old === undefined ? undefined : versionText(cluster, old);
   const view = { name: runtime.name, from, to: versionText(cluster, runtime.digest), units };
-  const effects = effectTexts({ effects: plan.effects, changes: [], steps: [] });
+  const effects = effectTexts({ effects: all, changes: [], steps: [] });
   const paragraphs = [
     runtimeOrderText(view),
     ...(effects.length === 0 ? [] : [`Effects: ${effects.join('; ')}.`]),
     ...(cluster.additions.length === 0 ? [] : [`New in ${cluster.lockPlace.shown}: ${cluster.additions.join('; ')}.`]),
   ];
-  showDiagnostics(run.console, plan.diagnostics);
+  showDiagnostics(run.console, whole.diagnostics);
   run.console.out(`${runtimeUpgradeLines(view, page).join('\n')}\n`);
   for (const one of paragraphs) run.console.out(`\n${paragraphText(run.console, one)}`);
+  for (const lines of blockerBlocks(whole.blockers, page)) run.console.out(`\n${lines.join('\n')}\n`);
   run.console.out('\n');
 }
 
@@ -289,6 +391,8 @@ interface FailedUnit {
   readonly nodes: readonly NodeName[];
   /** The other Macs that have the new version. */
   readonly others: readonly NodeName[];
+  /** The placements that did not serve over TCP; empty: over the transport in the file. */
+  readonly overTcp: readonly string[];
 }
 
 /** The unit that was restarted and does not serve. A run that was interrupted or lost its leases changes nothing more. */
@@ -299,7 +403,7 @@ function failedUnit(
   const { works } = report;
   const isCut = works.some((one) => one.refusals.length > 0 || one.run?.isLeaseLost === true);
   if (run.signal.aborted || report.isDeclined || isCut || runtime.rolledBackFrom !== undefined) return undefined;
-  const failed = works.find(({ play, failed: lost }) => play > 0 && lost.length > 0);
+  const failed = works.find(({ play, nodes, failed: lost }) => play > 0 && lost.some((node) => nodes.includes(node)));
   if (failed === undefined) return undefined;
   const isSame = ({ play, batch }: (typeof works)[number]): boolean => play === failed.play && batch === failed.batch;
   const nodes = works.filter(isSame).flatMap((one) => one.nodes);
@@ -309,14 +413,14 @@ function failedUnit(
       ({ isCurrent, whole }) => isCurrent && whole === runtime.digest,
     );
   const others = all.filter((node) => !nodes.includes(node) && (moved.includes(node) || hasNew(node)));
-  return { nodes: all.filter((node) => nodes.includes(node)), others };
+  return { nodes: all.filter((node) => nodes.includes(node)), others, overTcp: overTcpIn(failed) };
 }
 
 /** Returns the unit that failed to the old version, then all others that have the new one. The lock records it, as for `rollback`. */
-async function goBack(upgrade: Upgrade, first: EndedRun, { nodes, others }: FailedUnit): Promise<EndedRun> {
+async function goBack(upgrade: Upgrade, first: EndedRun, { nodes, others, overTcp }: FailedUnit): Promise<EndedRun> {
   const { run, cluster, ways, consent, runtime, old } = upgrade;
   const { digest: from } = runtime;
-  const what = `${everyNodeText(nodes)} did not serve with ${runtime.name} ${versionText(cluster, from)}`;
+  const what = `${everyNodeText(nodes)} did not serve with ${runtime.name} ${versionText(cluster, from)}${overTcp.length === 0 ? '' : ' over TCP'}`;
   if (old === undefined || from === undefined)
     return withFinding(first, run, unfinished(upgrade, `${what}, and no older version is on all of these Macs.`));
   if (!run.options.json) {

@@ -262,6 +262,13 @@ export const applyCodes = {
       'It restarted, but its version or build is not that of the update. Only the next boot session and the exact build prove an update; exit codes do not.',
     hint: 'Check the update on the Mac: System Settings > General > Software Update. Then run the same command again. Until then, the next unit is only updated if you name its Macs.',
   },
+  'upgrade/left-out': {
+    severity: 'warning',
+    summary: 'A unit of Macs is left out of the upgrade of a runtime.',
+    cause:
+      'One of its Macs was not reached, or a blocker keeps one of its placements from starting again. The other units are upgraded without it, and it keeps the version that it has.',
+    hint: 'When these Macs are ready, run the same command again, or `apply`.',
+  },
   'upgrade/rolled-back': {
     summary: 'A runtime was rolled back because its new version did not serve.',
     cause:

@@ -254,6 +254,8 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   judgeSplit?(split: RankSplit): SplitJudgement;
   /** Advice, as a sentence, for a model that cannot be split this way. Absent: the numbers of nodes that divide it. */
   splitAdvice?(split: RankSplit): string;
+  /** True if a placement over RDMA can also start over TCP on the same cables, only because its transport is `tcp`. */
+  readonly canUseTcp?: true;
   /** Names that must be observed before a rank can be configured; absent: none. */
   needs?(placement: DesiredPlacement, runtime: R): readonly SeenName[];
   tokenRequest(placement: DesiredPlacement, runtime: R, model: DesiredModel): TokenRequest;

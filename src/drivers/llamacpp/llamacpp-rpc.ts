@@ -232,6 +232,7 @@ export const llamacppRpc: RuntimeDriver<LlamaRuntime> = {
     doubts: [],
   }),
   splitAdvice: () => 'Use sharding: pipeline.',
+  canUseTcp: true,
   programs: ({ server, worker: workerProgram }, users) => {
     const hasFollowers = users.some(({ nodes, fallback }) => Math.max(nodes.length, fallback?.nodes.length ?? 0) > 1);
     return [server, ...(hasFollowers ? [workerProgram] : [])];

@@ -279,6 +279,7 @@ export const mlx: RuntimeDriver<MlxRuntime> = {
   check,
   judgeSplit,
   splitAdvice,
+  canUseTcp: true,
   needs: groupNeeds,
   sendsFromGid: jacclGid,
   pairVersions: ({ packages = {} }) => packages,

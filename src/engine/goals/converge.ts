@@ -1,3 +1,4 @@
+import type { DesiredPlacement } from '../../model/desired.ts';
 import { whereTheyRanLast } from '../../rack/placement/state/layouts.ts';
 import { resources } from '../resources.ts';
 import { allKinds, always, type GoalEntry, isStateOf } from './scope.ts';
@@ -16,9 +17,12 @@ export const converge: GoalEntry<'converge'> = {
     };
   },
   // Placements are planned on their own nodes, so that apply moves them back.
-  fleet: (desired, nodes) => {
+  fleet: (desired, nodes, { overTcp = [] }) => {
     const last = whereTheyRanLast(desired, nodes).placements;
     const placements = desired.placements.map((one, at) => (one.state === 'stopped' ? (last[at] ?? one) : one));
-    return { ...desired, placements };
+    return { ...desired, placements: placements.map((one) => (overTcp.includes(one.name) ? withTcp(one) : one)) };
   },
 };
+
+/** A backend of the file needs RDMA. */
+const withTcp = ({ backend: _, ...one }: DesiredPlacement): DesiredPlacement => ({ ...one, transport: 'tcp' });

@@ -67,7 +67,7 @@ const gpuMemoryReason = /completeMemory\(\)|IOGPU(?:Group)?Memory/;
  * True if the report was written in this boot session. A report can be late: with FileVault, macOS writes it only after
  * the disk is unlocked. For one panic at 01:35, macOS wrote the report at 07:09.
  */
-function isOfThisSession({ facts }: ExaminedNode, { atEpochSeconds }: PanicReport): boolean {
+function isOfThisSession({ facts }: Pick<ExaminedNode, 'facts'>, { atEpochSeconds }: PanicReport): boolean {
   const session = readValue(facts, bootSessionFact);
   return session !== undefined && atEpochSeconds !== undefined && atEpochSeconds >= session.bootedAtEpochSeconds;
 }
@@ -96,15 +96,16 @@ function panicFinding(report: PanicReport, all: readonly PanicReport[]): Finding
   };
 }
 
-const reportsOf = ({ facts }: ExaminedNode): readonly PanicReport[] => readValue(facts, panicReportsFact) ?? [];
+const reportsOf = ({ facts }: Pick<ExaminedNode, 'facts'>): readonly PanicReport[] =>
+  readValue(facts, panicReportsFact) ?? [];
 
-function lastPanic(node: ExaminedNode): PanicReport | undefined {
+function lastPanic(node: Pick<ExaminedNode, 'facts'>): PanicReport | undefined {
   const last = lastOf(reportsOf(node));
   return last !== undefined && isOfThisSession(node, last) ? last : undefined;
 }
 
 /** True if TCP over a cable may have made this Mac panic. */
-export function mayPanicUnderTcp(node: ExaminedNode): boolean {
+export function mayPanicUnderTcp(node: Pick<ExaminedNode, 'facts'>): boolean {
   const last = lastPanic(node);
   return last !== undefined && isOfThunderboltIp(last);
 }

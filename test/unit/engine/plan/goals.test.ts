@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
+import { fleetForGoal } from '../../../../src/engine/goals/registry.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import type { DesiredFleet, UnlockReadiness } from '../../../../src/model/desired.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { nodeSubject } from '../../../../src/model/subject.ts';
 import type { Goal } from '../../../../src/rack/goal.ts';
+import { placed } from '../../../rack/placements.ts';
 import { changed, makePlan, stepIds } from '../../../rack/plans.ts';
 import { observedFleet, type RackChanges, settledFleet, settledValues } from '../../../rack/rack.ts';
 import { onOnePage } from '../../one-page.ts';
@@ -19,6 +21,17 @@ function plan(goal: Goal, rack: RackChanges = {}, desired: DesiredFleet = settle
 }
 
 const reboot: Goal = { kind: 'reboot', nodes: ['studio-1', 'studio-3'].map(nodeName) };
+
+describe('the converge goal', () => {
+  it('plans named placements over TCP, without a backend of the file', () => {
+    const chat = placed('chat', four, { transport: 'rdma' });
+    const code = placed('code', four, { transport: 'rdma' });
+    const desired = settledFleet({ placements: [{ ...chat, backend: 'jaccl' }, code] });
+    const goal: Goal = { kind: 'converge', overTcp: ['chat'] };
+    const { placements } = fleetForGoal(goal, desired, { nodes: {}, failures: {} });
+    expect(placements).toEqual([{ ...chat, transport: 'tcp' }, code]);
+  });
+});
 
 describe('the reboot goal', () => {
   it('restarts each Mac once, from its observed boot session', () => {
