@@ -7,6 +7,7 @@ import { doubleText } from '../../src/sim/doubles/double-files.ts';
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
 import { disturbanceOf } from '../scenarios/converge-effects.ts';
 import { type FileValue, filePart, fileText, first, pairFile, second } from '../scenarios/converge-file.ts';
+import { eventually } from '../until.ts';
 import { serve } from './follow-doctor.ts';
 import type { Ran } from './meshwright.ts';
 import { pairPlace } from './pair.ts';
@@ -65,5 +66,25 @@ describe('upgrade runtime', () => {
     expect(again.code, again.stdout + again.stderr).toBe(0);
     expect((await run('plan', '--sim', '--detailed-exitcode')).code).toBe(0);
     expect((await run('status', '--sim')).code).toBe(0);
+  });
+
+  it('keeps the canary on the new version if the Mac of the next unit is lost meanwhile, and can be continued', async () => {
+    useArchive('bigger');
+    const upgrading = listenTo(place, [...upgrade, '--events']);
+    await upgrading.until(`"step":"${first}/placement/left/kick`);
+    await askFleet(place, { ask: 'fault-set', words: ['power-cut', second] });
+    const { exit, diagnostics } = reportOf(await upgrading.end);
+    const codes = diagnostics.map(({ code }) => code);
+    expect([exit, codes]).toEqual([4, expect.not.arrayContaining(['upgrade/rolled-back'])]);
+    expect(JSON.stringify(diagnostics)).toContain(second);
+    await run('sim', 'fault', '--clear');
+    await run('sim', 'power-on', second);
+    expect(await eventually(async () => (await run('exec', second, '--sim', '--', 'true')).code === 0)).toBe(true);
+    const startedAtMs = Date.now();
+    const again = await run(...upgrade);
+    expect(again.code, again.stdout + again.stderr).toBe(0);
+    const stops = (await effectsSince(startedAtMs, place)).flatMap((effect) => disturbanceOf(effect) ?? []);
+    expect(stops.filter(({ node, kind }) => node === first && kind === 'stop')).toEqual([]);
+    expect((await run('plan', '--sim', '--detailed-exitcode')).code).toBe(0);
   });
 });

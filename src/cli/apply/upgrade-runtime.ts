@@ -395,7 +395,10 @@ interface FailedUnit {
   readonly overTcp: readonly string[];
 }
 
-/** The unit that was restarted and does not serve. A run that was interrupted or lost its leases changes nothing more. */
+/**
+ * The unit that does not serve with the new version; one that was only lost before its turn has the old one. A run that
+ * was interrupted or lost its leases changes nothing more.
+ */
 function failedUnit(
   { run, runtime, nodes: all, observation }: Upgrade,
   { outcome: { report } }: EndedRun,
@@ -403,15 +406,21 @@ function failedUnit(
   const { works } = report;
   const isCut = works.some((one) => one.refusals.length > 0 || one.run?.isLeaseLost === true);
   if (run.signal.aborted || report.isDeclined || isCut || runtime.rolledBackFrom !== undefined) return undefined;
-  const failed = works.find(({ play, nodes, failed: lost }) => play > 0 && lost.some((node) => nodes.includes(node)));
-  if (failed === undefined) return undefined;
-  const isSame = ({ play, batch }: (typeof works)[number]): boolean => play === failed.play && batch === failed.batch;
-  const nodes = works.filter(isSame).flatMap((one) => one.nodes);
-  const moved = works.filter(({ play }) => play > 0).flatMap((one) => one.nodes);
   const hasNew = (node: NodeName): boolean =>
     (seenValue(treesOn(node, runtime, observation)) ?? []).some(
       ({ isCurrent, whole }) => isCurrent && whole === runtime.digest,
     );
+  const ofBatch = ({ play, batch }: PlaybookWork): readonly PlaybookWork[] =>
+    works.filter((one) => one.play === play && one.batch === batch);
+  const hasMoved = (one: PlaybookWork): boolean =>
+    one.nodes.some(hasNew) ||
+    ofBatch(one).some((other) => other.run?.steps.some(({ outcome }) => outcome === 'changed') === true);
+  const failed = works.find(
+    (one) => one.play > 0 && one.failed.some((node) => one.nodes.includes(node)) && hasMoved(one),
+  );
+  if (failed === undefined) return undefined;
+  const nodes = ofBatch(failed).flatMap((one) => one.nodes);
+  const moved = works.filter(({ play }) => play > 0).flatMap((one) => one.nodes);
   const others = all.filter((node) => !nodes.includes(node) && (moved.includes(node) || hasNew(node)));
   return { nodes: all.filter((node) => nodes.includes(node)), others, overTcp: overTcpIn(failed) };
 }
