@@ -78,11 +78,17 @@ Examples:
       { flags: '--check', text: 'show what would happen; change nothing' },
       { flags: '--to <version>', text: 'refused unless it is the version in the file' },
       { flags: '--wait-for-hands', text: 'wait for the person who installs updates, then continue' },
-      { flags: '--allow <effects>', text: 'locked-reboot, rdma-start (comma-separated)', isList: true },
+      { flags: '--reviewed <plan>', text: 'for CI: update only Macs whose update this saved plan names' },
+      {
+        flags: '--allow <effects>',
+        text: 'locked-reboot, rdma-start; with --reviewed also interrupt, reboot (comma-separated)',
+        isList: true,
+      },
       leaseWait,
     ],
     more: `Brings Macs to exactly macos.version in the file: no other version, no beta, no downgrade. Macs that are cabled or share a placement are one unit, because their versions must be equal. First all Macs download the update while they serve. Then, one unit after another: requests in flight have 30 seconds to finish, the placements stop, the Macs install the update and restart, settings that the update resets are put right, and the placements start. A unit is finished only if its Macs run the exact build in a new boot session and its placements return a token; otherwise all other units stay as they are.
 With macos.updates.driver manual (the default), a person installs the update: the command stops the placements of one unit, lists what to click on which Mac, and exits with 3. Type it again to continue, or use --wait-for-hands. With softwareupdate, it installs with the password of the SSH user, from its source in the file; that account must own the startup volume.
+--reviewed names a plan that people have reviewed (\`plan --out\`). It is not consent, and neither is the command then: --allow interrupt=DIGEST,reboot=DIGEST allows the update only if the plan has this digest.
 An installation outlives this command. Type the command again to continue: nothing is installed twice. See docs/macos-updates.md.
 Exit codes: 0 all of these Macs run the version and their placements serve, 2 with --check: updates are needed, 3 a person has to act (listed), 4 some units are done, 1 none is, 5 nothing changed, 75 a node is leased to another run.
 

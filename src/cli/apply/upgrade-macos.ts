@@ -31,7 +31,8 @@ import {
 import { settleFromLock } from '../cluster/settle-cluster.ts';
 import { openTargets } from '../cluster/ssh-targets.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
-import { createConsent } from '../plan/consent.ts';
+import { type ConsentPolicy, createConsent } from '../plan/consent.ts';
+import { readReviewed, requireReviewedUpdates } from '../plan/plan-document.ts';
 import { diagnosticsJson, pageFor, paragraphText, showDiagnostics, withLine } from '../terminal/console.ts';
 import { exitOfSignal } from '../terminal/signals.ts';
 import { timingFor } from '../use-limits.ts';
@@ -67,9 +68,13 @@ export const upgradeMacos: VerbBody = async (run) => {
   const to = wantedVersion(run, fleet);
   const isByHand = fleet.macos.updateDriver === undefined;
   const ways = openTargets(run, cluster.opened);
-  const upgrade: Upgrade = { run, cluster, ways, fleet, to, units: chosenUnits(run, fleet), isByHand };
+  const about: Upgrade = { run, cluster, ways, fleet, to, units: chosenUnits(run, fleet), isByHand };
+  const reviewed = readReviewed(run);
+  const upgrade: Upgrade = { ...about, ...given({ reviewed: reviewed?.digest }) };
   const { views, offers } = await firstMeasure(upgrade);
   refuseBlocked(views);
+  if (reviewed !== undefined)
+    requireReviewedUpdates(reviewed, { cluster: fleet.name, to, nodes: nodesToUpdate(views) });
   const isNeeded = views.some(needsUpdate);
   const pairs = isNeeded
     ? pairsOf(
@@ -91,17 +96,24 @@ export const upgradeMacos: VerbBody = async (run) => {
   const locked = await staysLocked(upgrade, views);
   if (locked.length > 0 && !run.options.json) run.console.out(`${paragraphText(run.console, lockText(locked))}\n`);
   const agreed = effectsOf(views, locked);
-  if (!(await createConsent(run, policy).giveAll(agreed, questionText(to, views))))
+  if (!(await createConsent(run, policyOf(upgrade)).giveAll(agreed, questionText(to, views))))
     return ended(upgrade, views, exitCode.nothingChanged, 'Nothing was changed.');
   return roll({ ...upgrade, ...(await installerFor(upgrade, views)), agreed }, { views, offers });
 };
 
 const policy = { named: ['interrupt', 'reboot'], allowable: ['locked-reboot', 'rdma-start'] } as const;
 
+/** With a reviewed plan, the command itself is no consent: a job of CI types it after every merge. */
+const policyOf = ({ reviewed }: Upgrade): ConsentPolicy =>
+  reviewed === undefined ? policy : { allowable: [...policy.named, ...policy.allowable], reviewed };
+
+const nodesToUpdate = (views: readonly UnitView[]): readonly NodeName[] =>
+  views.flatMap(({ nodes }) => nodes).flatMap(({ node, state }) => (state.kind === 'done' ? [] : node));
+
 /** The effects of the whole update. */
 function effectsOf(views: readonly UnitView[], locked: readonly NodeName[]): readonly EffectTotal[] {
   const units = views.filter(needsUpdate);
-  const nodes = units.flatMap((unit) => unit.nodes).flatMap(({ node, state }) => (state.kind === 'done' ? [] : node));
+  const nodes = nodesToUpdate(units);
   const placements = units.flatMap((unit) => unit.placements);
   return [
     { kind: 'interrupt', nodes: units.flatMap((unit) => unit.nodes.map(({ node }) => node)), placements },
@@ -115,7 +127,7 @@ async function installerFor(
   { run, cluster, fleet, to }: Upgrade,
   views: readonly UnitView[],
 ): Promise<Pick<Upgrade, 'program' | 'passwords'>> {
-  const names = views.flatMap(({ nodes }) => nodes).flatMap(({ node, state }) => (state.kind === 'done' ? [] : node));
+  const names = nodesToUpdate(views);
   const { updateDriver } = fleet.macos;
   if (updateDriver === undefined || names.length === 0) return {};
   const nodes = fleet.nodes.filter(({ name }) => names.includes(name));
@@ -317,12 +329,11 @@ function unitCheck(scope: CommandSpec['scope'], placements: readonly string[]): 
 }
 
 /** The question for the whole update was answered, so its parts are not shown again, except if nothing was asked. */
-function act(
-  { run, cluster, ways, agreed }: Upgrade,
-  command: Omit<CommandSpec, 'verb' | 'consent'>,
-): Promise<EndedRun> {
+function act(upgrade: Upgrade, command: Omit<CommandSpec, 'verb' | 'consent'>): Promise<EndedRun> {
+  const { run, cluster, ways, agreed, reviewed } = upgrade;
   const isAgreed = agreed !== undefined;
-  const consent = createConsent(run, isAgreed ? { ...policy, isAgreed, agreed } : { ...policy, named: ['interrupt'] });
+  const unasked = reviewed === undefined ? { named: ['interrupt'] as const } : {};
+  const consent = createConsent(run, { ...policyOf(upgrade), ...(isAgreed ? { isAgreed, agreed } : unasked) });
   const texts = isAgreed ? { texts: { show: () => undefined } } : {};
   return actOn(run, { verb: 'upgrade macos', ...command, consent, ...texts }, cluster, ways);
 }

@@ -41,6 +41,8 @@ export interface Upgrade {
   readonly to: string;
   readonly units: readonly UpdateUnit[];
   readonly isByHand: boolean;
+  /** The digest of the reviewed plan, if one is named. */
+  readonly reviewed?: string;
   /** Set once the user has agreed to the whole update, with its effects. */
   readonly agreed?: readonly EffectTotal[];
   /** The program that installs, and the password with which `softwareupdate` does; both absent before the consent. */

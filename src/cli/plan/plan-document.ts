@@ -8,6 +8,7 @@ import { planJson } from '../../engine/plan/plan-json.ts';
 import type { StepScript } from '../../engine/scripts/step-scripts.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { canonicalJson, digestOf, type Json, jsonObject, parsedJson } from '../../model/digest.ts';
+import type { NodeName } from '../../model/node.ts';
 import { namedSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
@@ -254,6 +255,16 @@ function stepLine(step: JsonMap): PlanLine {
   return { shown: `step ${id}`, content };
 }
 
+const updateText = (node: string, to: string): string => `update of ${node} to macOS ${to}`;
+
+function updateTexts({ updates }: JsonMap): readonly string[] {
+  const { to, units } = mapOf(updates ?? null);
+  const version = typeof to === 'string' ? to : '';
+  return listOf(units).flatMap(({ nodes }) =>
+    Array.isArray(nodes) ? nodes.map((node) => updateText(String(node), version)) : [],
+  );
+}
+
 function reviewable(document: JsonMap): Reviewable {
   const { configHash = null, cluster = null, targets = null, later = null, simulated = null } = document;
   const additions = mapOf(document['lock'])['additions'];
@@ -267,6 +278,7 @@ function reviewable(document: JsonMap): Reviewable {
         listOf(steps).map((step) => ({ ...stepLine(step), shown: `clean-up ${stepLine(step).shown}` })),
       ),
       ...textsOf(document['blockers']).map(({ node, action }) => line(`blocker on ${node}: ${action}`)),
+      ...updateTexts(document).map(line),
       ...textsOf(document['waiting']).map(({ node, resource }) => line(`${resource} on ${node} waits`)),
       ...(Array.isArray(additions) ? (additions as readonly string[]) : []).map((text) =>
         line(`new in the lock: ${text}`),
@@ -335,6 +347,24 @@ export function requireReviewed({ shown, document, digest }: ReviewedPlan, curre
   if (missing.length === 0) return undefined;
   const title = `No longer needed (${counted(missing.length, 'line')} of the reviewed plan ${digest}):`;
   return `${[title, ...named(missing)].map(escapeText).join('\n')}\n`;
+}
+
+/**
+ * Requires that a reviewed plan names these updates of macOS.
+ * @throws FleetError `plan/not-reviewed` if it does not
+ */
+export function requireReviewedUpdates(
+  { shown, document, digest }: ReviewedPlan,
+  { cluster, to, nodes }: { readonly cluster: string; readonly to: string; readonly nodes: readonly NodeName[] },
+): void {
+  const reviewed = document['cluster'] === cluster ? updateTexts(document) : [];
+  const others = nodes.map((node) => updateText(node, to)).filter((text) => !reviewed.includes(text));
+  if (others.length === 0) return;
+  throw failure('plan/not-reviewed', {
+    subject: namedSubject(shown),
+    detail: [`The reviewed plan ${digest} does not name:`, ...named(others)].join('\n'),
+    hint: prose`Have a plan with these updates reviewed, or update at a terminal: ${meshwright('upgrade macos', '--all')}`,
+  });
 }
 
 const named = (texts: readonly string[]): readonly string[] =>

@@ -1,5 +1,7 @@
+import { updateUnits } from '../../desired/update-units.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import type { MacosUpdate } from '../../model/facts/mac.ts';
 import type { Known } from '../../model/known.ts';
@@ -7,6 +9,7 @@ import { listText } from '../../model/lists.ts';
 import type { NodeName } from '../../model/node.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { labelled, named, prose } from '../../model/text/prose.ts';
+import type { FleetObservation } from '../../rack/examination.ts';
 import { read } from '../../rack/fact.ts';
 import { isBeta, macosVersionFact, updateText, versionText } from '../../rack/macos/fact.ts';
 import { compareVersions } from '../../rack/macos/reading.ts';
@@ -62,6 +65,30 @@ export function updateState(to: string, { node, facts, offers }: SeenMac): Updat
   if (update !== undefined && others.length === 0) return { kind: 'offered', from, update };
   const list = listText(offers.value.map(updateText)) || 'nothing';
   return blocked('upgrade/not-offered', `it runs ${from} and is offered ${list}, not exactly one macOS ${to}.`);
+}
+
+/** Macs that run an older macOS than the file wants. */
+export interface MacosUpdates {
+  readonly to: string;
+  /** In their order: the Macs to update, and the placements that stop meanwhile. */
+  readonly units: readonly { readonly nodes: readonly NodeName[]; readonly placements: readonly string[] }[];
+}
+
+/** The updates that `upgrade macos` would install by itself; undefined if there are none. */
+export function pendingUpdates(desired: DesiredFleet, { nodes }: FleetObservation): MacosUpdates | undefined {
+  const { version: to, updateDriver } = desired.macos;
+  if (to === undefined || updateDriver === undefined) return undefined;
+  const isLeft = (node: NodeName): boolean => {
+    const { kind } = updateState(to, { node, facts: nodes[node]?.facts, offers: undefined });
+    return kind === 'by-hand' || kind === 'installing';
+  };
+  const units = updateUnits(desired)
+    .map((unit) => ({
+      nodes: unit.nodes.filter(isLeft),
+      placements: unit.placements.flatMap(({ name, state }) => (state === 'serving' ? name : [])),
+    }))
+    .filter((unit) => unit.nodes.length > 0);
+  return units.length === 0 ? undefined : { to, units };
 }
 
 /** A release of this version: neither a beta nor a background security improvement. Only its build proves it later. */

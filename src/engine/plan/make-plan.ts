@@ -31,6 +31,7 @@ import {
 } from '../../rack/resource.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
 import { entryOf } from '../diagnose/rules.ts';
+import { pendingUpdates } from '../diagnose/update-states.ts';
 import { fleetForGoal, scopeOf, targetsForGoal } from '../goals/registry.ts';
 import type { Scope } from '../goals/scope.ts';
 import { effectTotals } from './effect-totals.ts';
@@ -88,7 +89,10 @@ function resourceSteps(scope: Scope, view: View, { ready }: Sifted): Required<Re
 export function makePlan(request: PlanRequest): Plan {
   const plan = planWithout(request);
   const later = laterEffects(request, plan);
-  return later.length === 0 ? plan : { ...plan, later };
+  const { goal, desired, observation } = request;
+  const isWhole = goal.kind === 'converge' && goal.only === undefined;
+  const updates = isWhole ? pendingUpdates(desired, observation) : undefined;
+  return { ...plan, ...(later.length === 0 ? {} : { later }), ...given({ updates }) };
 }
 
 /** The effects of a later plan, after packages are listed or archives built, without the first plan's steps. */

@@ -67,7 +67,7 @@ export function planJson(plan: Plan, reader: Reader): Json {
     waiting: plan.waiting.map(waitingJson),
     blockers: plan.blockers.map((one) => blockerJson(one, reader)),
     effects: plan.effects,
-    ...given({ later: plan.later, undo: plan.undo && proseText(plan.undo, reader) }),
+    ...given({ later: plan.later, updates: plan.updates, undo: plan.undo && proseText(plan.undo, reader) }),
     ...(plan.memory === undefined ? {} : { memory: plan.memory.map(nodeFitJson) }),
     diagnostics: plan.diagnostics.map((one) => diagnosticJson(one, reader)),
   };

@@ -5,6 +5,7 @@ import type { NodeName } from '../../model/node.ts';
 import type { Change, EffectKind, Step, StepOutcome } from '../../model/step.ts';
 import type { Prose } from '../../model/text/prose.ts';
 import type { Blocker } from '../../rack/resource.ts';
+import type { MacosUpdates } from '../diagnose/update-states.ts';
 import type { Unreached } from './view.ts';
 
 /** True if every target was observed and matches the file. */
@@ -79,6 +80,8 @@ export interface Plan {
   readonly effects: readonly EffectTotal[];
   /** Effects of the plan that follows in the same apply, when packages are listed or archives built; absent if none. */
   readonly later?: readonly EffectTotal[];
+  /** The updates that are left to `upgrade macos`, if the file names who installs them; absent if none. */
+  readonly updates?: MacosUpdates;
   /** How to undo the plan, or what cannot be undone; absent if it changes nothing on a node. */
   readonly undo?: Prose;
   /** The memory of every node with a placement; empty if the file has none. */

@@ -3,6 +3,7 @@ import type { Severity } from '../../diagnostics/code-entry.ts';
 import { type Diagnostic, hasTrait } from '../../diagnostics/diagnostic.ts';
 import { escapeLines, escapeText } from '../../diagnostics/escape.ts';
 import { commandText, proseText, type Reader } from '../../diagnostics/prose-text.ts';
+import type { MacosUpdates } from '../../engine/diagnose/update-states.ts';
 import { type EffectTotal, isEmptyPlan, type Plan } from '../../engine/plan/plan.ts';
 import { alike, groupBy, listText } from '../../model/lists.ts';
 import { everyNodeText } from '../../model/node.ts';
@@ -47,11 +48,11 @@ export function planMarkdown(input: PlanMarkdownInput): string {
   const { plan, kind, digest, isSimulated } = input;
   const title = kind === 'plan' ? 'Plan for' : 'Drift of';
   const { shown, left } = fitted(sectionsOf(input), mostCharacters - reservedCharacters);
-  const effects = plan.effects.map((one) => one.kind);
+  const effects = [...plan.effects.map((one) => one.kind), ...(plan.updates === undefined ? [] : ['upgrade'])];
   const lines = [
     `### ${title} ${code(plan.cluster)}${isSimulated ? ' (simulated)' : ''}`,
     '',
-    kind === 'plan' ? effectsText(plan) : driftText(plan),
+    kind === 'plan' ? effectsText(plan, { isSimulated }) : driftText(plan),
     '',
     countsText(input),
     ...shown.flatMap((one) => ['', one]),
@@ -103,8 +104,8 @@ function endedBy({ effects, steps }: Pick<Plan, 'effects' | 'steps'>): readonly 
 }
 
 /** What is interrupted and for how long; then the other effects, and everything that the plan does not know. */
-function effectsText(plan: Plan): string {
-  const { effects, changes, steps, waiting, later = [], unreached = {} } = plan;
+function effectsText(plan: Plan, reader: Reader): string {
+  const { effects, changes, steps, waiting, later = [], unreached = {}, updates } = plan;
   const stopped = interruptions(steps);
   const ended = endedBy(plan);
   const paused = [...stopped].flatMap(([name, seconds]) =>
@@ -126,10 +127,20 @@ function effectsText(plan: Plan): string {
     ...(later.length === 0
       ? []
       : [`**A second plan follows: it ${effectTexts({ effects: later, changes: [], steps: [] }).join('; ')}.**`]),
+    ...(updates === undefined ? [] : [updatesText(updates, reader)]),
     ...(others.length === 0 ? [] : [`Other effects: ${others.join('; ')}.`]),
     ...(waits.length === 0 ? [] : [`Not included: changes to ${listText(waits.map(code))} that still wait.`]),
     ...(lost.length === 0 ? [] : [`Not reached, so not in this plan: ${nodesText(lost)}.`]),
   ].join(' ');
+}
+
+/** `apply` updates no macOS, but the page must not hide what follows from the same change of the file. */
+function updatesText({ to, units }: MacosUpdates, reader: Reader): string {
+  const command = code(commandText(meshwright('upgrade macos', '--all'), reader));
+  const stops = units.flatMap(({ placements }) => (placements.length === 0 ? [] : listText(placements.map(code))));
+  const nodes = nodesText(units.flatMap((unit) => unit.nodes));
+  const stop = stops.length === 0 ? '' : `stops ${stops.join(', then ')}, and `;
+  return `**Not included: the update to macOS ${code(to)}. ${command} ${stop}restarts ${nodes}. It cannot be undone.**`;
 }
 
 function driftText(plan: Plan): string {

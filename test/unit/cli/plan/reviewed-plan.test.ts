@@ -1,8 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { driftDigest, planDigest, planDocument, requireReviewed } from '../../../../src/cli/plan/plan-document.ts';
+import {
+  driftDigest,
+  planDigest,
+  planDocument,
+  requireReviewed,
+  requireReviewedUpdates,
+} from '../../../../src/cli/plan/plan-document.ts';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import { digest } from '../../../../src/model/digest.ts';
+import { nodeName } from '../../../../src/model/node.ts';
 import { aStep, blocker, change, emptyPlan, gateAct, waits } from '../../../rack/plans.ts';
 import { problemsOf } from '../../problems-of.ts';
 
@@ -106,6 +113,32 @@ describe('a plan that is compared with a reviewed one', () => {
     const sent = (source: string): string =>
       document({ steps: [aStep('studio-1/send', { act: { ...(act as object), source } as never })] });
     expect(planDigest(sent('/b/x.tar.gz'))).toBe(planDigest(sent('/a/x.tar.gz')));
+  });
+});
+
+describe('an update of macOS', () => {
+  const [one, two] = [nodeName('studio-1'), nodeName('studio-2')];
+  const withUpdates = (to: string) => document({ updates: { to, units: [{ nodes: [one], placements: ['kimi'] }] } });
+  const refusedFor = (about: Partial<Parameters<typeof requireReviewedUpdates>[1]>): readonly string[] => {
+    const text = withUpdates('26.7');
+    const named = { shown: 'plan.json', document: JSON.parse(text), digest: planDigest(text) };
+    const asked = { cluster: plan.cluster, to: '26.7', nodes: [one], ...about };
+    return problemsOf(() => requireReviewedUpdates(named, asked)).flatMap(({ detail }) =>
+      plainText(detail).split('\n').slice(1),
+    );
+  };
+
+  it('belongs to the digest of the plan that leaves it', () => {
+    const digests = [document(), withUpdates('26.7'), withUpdates('26.8')].map(planDigest);
+    expect(new Set(digests).size).toBe(3);
+    expect(refused(withUpdates('26.7'))).toEqual(['new: update of studio-1 to macOS 26.7']);
+  });
+
+  it('is refused for another Mac, version or cluster than in the reviewed plan', () => {
+    expect(refusedFor({})).toEqual([]);
+    expect(refusedFor({ nodes: [one, two] })).toEqual(['update of studio-2 to macOS 26.7']);
+    expect(refusedFor({ to: '26.8' })).toEqual(['update of studio-1 to macOS 26.8']);
+    expect(refusedFor({ cluster: 'other' })).toEqual(['update of studio-1 to macOS 26.7']);
   });
 });
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
-import { updateProblem, updateState } from '../../../../src/engine/diagnose/update-states.ts';
+import { pendingUpdates, updateProblem, updateState } from '../../../../src/engine/diagnose/update-states.ts';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import type { MacosUpdate } from '../../../../src/model/facts/mac.ts';
 import { type Known, known, unknown } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';
-import { observedFleet } from '../../../rack/rack.ts';
+import { desiredFleet, observedFleet } from '../../../rack/rack.ts';
 import { loadFactCase, parseCase } from '../observe/fact-cases.ts';
 
 const node = nodeName('studio-1');
@@ -33,6 +33,33 @@ function stateWith(offers: Known<readonly MacosUpdate[]> | undefined, values: Pa
 
 const told = (state: ReturnType<typeof updateState>): string =>
   state.kind === 'blocked' ? `${state.diagnostic.code}: ${plainText(state.diagnostic.detail)}` : state.kind;
+
+describe('the updates that are left to `upgrade macos`', () => {
+  const desired = desiredFleet();
+  const left = (macos: Partial<typeof desired.macos>, versions: Readonly<Record<string, string>>) =>
+    pendingUpdates(
+      { ...desired, macos: { ...desired.macos, ...macos } },
+      observedFleet({
+        values: Object.fromEntries(
+          Object.entries(versions).map(([name, version]) => [name, { 'macos-version': { version, build: '25A1' } }]),
+        ),
+      }),
+    );
+  const versions = { 'studio-1': '26.7', 'studio-2': '26.5', 'studio-3': '27.0', 'studio-4': '26.7' };
+  const serving = desired.placements.filter(({ state }) => state === 'serving').map(({ name }) => name);
+
+  it('are only those of older Macs, with the placements of their unit', () => {
+    expect(left({ version: '26.7', updateDriver: 'softwareupdate' }, versions)).toEqual({
+      to: '26.7',
+      units: [{ nodes: ['studio-2'], placements: serving }],
+    });
+  });
+
+  it('are none if a person installs them, or if the file names no version', () => {
+    expect(left({ version: '26.7', updateDriver: undefined as never }, versions)).toBeUndefined();
+    expect(left({ version: undefined as never, updateDriver: 'softwareupdate' }, versions)).toBeUndefined();
+  });
+});
 
 describe('the state of a Mac before an update', () => {
   it('is offered if the list has exactly one release of the version', () => {

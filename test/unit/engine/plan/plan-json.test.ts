@@ -52,6 +52,12 @@ const plans: Readonly<Record<string, Plan>> = {
     targets,
   }),
   'restarting Macs': planFor({ goal: { kind: 'reboot', nodes: [nodeName('studio-1')] } }),
+  'an update of macOS that is left': makePlan({
+    goal: { kind: 'converge' },
+    desired: { ...fleet, macos: { ...fleet.macos, version: '27.9', updateDriver: 'softwareupdate' } },
+    observation: observeMesh(fleet, { ranks: threeRanks(['joined', 'joined', 'joined']) }),
+    targets,
+  }),
   'shutting down Macs': planFor({ goal: { kind: 'shutdown', nodes: [nodeName('studio-1')] } }),
 };
 

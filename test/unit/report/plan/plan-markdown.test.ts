@@ -51,6 +51,19 @@ describe('a plan as Markdown', () => {
     ]);
   });
 
+  it('says what the update of macOS stops that follows from the same file', () => {
+    const units = [
+      { nodes: ['studio-1', 'studio-2'], placements: ['kimi', 'qwen'] },
+      { nodes: ['studio-3'], placements: ['glm'] },
+      { nodes: ['studio-4'], placements: [] },
+    ];
+    const text = page({ updates: { to: '26.7', units } } as never);
+    expect(text.split('\n')[2]).toBe(
+      '**Interrupts nothing.** **Not included: the update to macOS `26.7`. `meshwright upgrade macos --all` stops `kimi` and `qwen`, then `glm`, and restarts studio-1..4. It cannot be undone.**',
+    );
+    expect(text).toContain('"effects":["upgrade"]');
+  });
+
   it('says which placements are not started again', () => {
     const steps = [stop('studio-1', 'kimi', 95), stop('studio-2', 'qwen', 5)];
     expect(page({ steps, effects: starts('qwen') }).split('\n')[2]).toBe(
