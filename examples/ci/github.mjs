@@ -10,6 +10,12 @@ const gh = (...words) => execFileSync('gh', words, { encoding: 'utf8', stdio: ['
 const api = (path, ...words) => JSON.parse(gh('api', `${repository}/${path}`, ...words));
 const all = (path) => api(path, '--paginate', '--slurp').flat();
 
+/** The label of each job that needs consent, and what `--allow` gets then. */
+const jobs = {
+  apply: { label: 'interrupt', what: 'interruption', effects: ['interrupt'] },
+  upgrade: { label: 'upgrade', what: 'update of macOS after the merge', effects: ['interrupt', 'reboot'] },
+};
+
 /** The marker that meshwright writes as the last line of a page. */
 const markerOf = (text) =>
   JSON.parse(/^<!-- meshwright: (.*) -->$/.exec(text.trimEnd().split('\n').at(-1))?.[1] ?? '{}');
@@ -26,9 +32,11 @@ function comment(file, pullRequest) {
   const page = readFileSync(file, 'utf8').trimEnd();
   const { cluster, digest, effects } = markerOf(page);
   const lines = page.split('\n');
-  const asks = effects.includes('interrupt')
-    ? [`To allow the interruption, someone with write access adds the label \`interrupt-${digest}\`.`, '']
-    : [];
+  const asks = Object.values(jobs).flatMap(({ label, what }) =>
+    effects.includes(label)
+      ? [`To allow the ${what}, someone with write access adds the label \`${label}-${digest}\`.`, '']
+      : [],
+  );
   writeFileSync(file, `${[...lines.slice(0, -1), ...asks, lines.at(-1)].join('\n')}\n`);
   const old = all(`issues/${pullRequest}/comments`).find(
     (one) => isOurs(one) && markerOf(one.body).cluster === cluster,
@@ -65,31 +73,32 @@ const mayAgree = (user) =>
   isPerson(user) && ['admin', 'write'].includes(api(`collaborators/${user.login}/permission`).permission);
 
 /** What `--allow` gets: from an approval of this run's environment, or from labels set after the plan was made. */
-function consent({ number, labels }, plan) {
+function consent({ number, labels }, plan, { label: word, effects }) {
   const approvals = api(`actions/runs/${env.GITHUB_RUN_ID}/approvals`);
-  if (approvals.some(({ state, user }) => state === 'approved' && isPerson(user))) return ['interrupt'];
+  if (approvals.some(({ state, user }) => state === 'approved' && isPerson(user))) return effects;
   const events = all(`issues/${number}/events`).filter(({ event }) => event === 'labeled');
   return labels.flatMap(({ name }) => {
-    const [, digest] = /^interrupt-([0-9a-f]{32})$/.exec(name) ?? [];
+    const [, given, digest] = /^(interrupt|upgrade)-([0-9a-f]{32})$/.exec(name) ?? [];
     const last = events.findLast(({ label }) => label.name === name);
-    const isValid = digest !== undefined && last?.created_at > plan.created_at && mayAgree(last.actor);
-    return isValid ? [`interrupt=${digest}`] : [];
+    const isValid = given === word && last?.created_at > plan.created_at && mayAgree(last.actor);
+    return isValid ? effects.map((effect) => `${effect}=${digest}`) : [];
   });
 }
 
 /** Fetches the reviewed plan, and tells the next step what is allowed. */
-function reviewed(prefix, folder) {
+function reviewed(prefix, folder, job) {
   const pull = mergedPullRequest();
   const name = `${prefix}-${pull.head.sha}`;
   const plan = reviewedArtifact(name);
   gh('run', 'download', String(plan.workflow_run.id), '--name', name, '--dir', folder);
-  const allowed = consent(pull, plan);
-  if (allowed.length === 0) {
+  const { updates } = JSON.parse(readFileSync(`${folder}/plan.json`, 'utf8'));
+  const allowed = consent(pull, plan, jobs[job]);
+  if (allowed.length === 0 && (job === 'apply' || updates !== undefined)) {
     console.log(
-      `::notice::Pull request ${pull.number} has no consent to an interruption. If the plan interrupts a placement, someone with write access adds the label in the plan's comment; then run this job again.`,
+      `::notice::Pull request ${pull.number} has no consent to an ${job === 'apply' ? 'interruption' : 'update of macOS'}. If the plan has one, someone with write access adds the label in the plan's comment; then run this job again.`,
     );
   }
-  appendFileSync(env.GITHUB_OUTPUT, `allow=${allowed.join(',')}\n`);
+  appendFileSync(env.GITHUB_OUTPUT, `allow=${allowed.join(',')}\nupdates=${updates !== undefined}\n`);
 }
 
 /** Reports drift once, again only if it is a different one, and closes the issue when it is gone. */

@@ -25,9 +25,14 @@ async function comment(file) {
   const page = readFileSync(file, 'utf8').trimEnd();
   const { cluster, effects } = markerOf(page);
   const lines = page.split('\n');
-  const asks = effects.includes('interrupt')
-    ? ['The person who starts the job `apply` after the merge allows the interruption.', '']
-    : [];
+  const what = [
+    ...(effects.includes('interrupt') ? ['the interruption'] : []),
+    ...(effects.includes('upgrade') ? ['the update of macOS that follows'] : []),
+  ];
+  const asks =
+    what.length === 0
+      ? []
+      : [`The person who starts the job \`apply\` after the merge allows ${what.join(' and ')}.`, ''];
   const body = [...lines.slice(0, -1), ...asks, lines.at(-1)].join('\n');
   const notes = `projects/${project}/merge_requests/${request}/notes`;
   const { id: self } = await (await api('user')).json();

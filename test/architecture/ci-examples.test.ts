@@ -18,7 +18,7 @@ function parsed(line: string): unknown {
 
 describe.each(Object.entries(ciSteps))('examples/ci/%s.yml', (_, steps) => {
   it('has the jobs described in docs/ci.md', () => {
-    expect([...new Set(steps.map(({ job }) => job))].sort()).toEqual(['apply', 'drift', 'plan', 'rollout']);
+    expect([...new Set(steps.map(({ job }) => job))].sort()).toEqual(['apply', 'drift', 'plan', 'rollout', 'upgrade']);
   });
 
   it('contains only valid commands and options', () => {
@@ -27,6 +27,7 @@ describe.each(Object.entries(ciSteps))('examples/ci/%s.yml', (_, steps) => {
       ['plan', ['validate']],
       ['plan', ['plan']],
       ['apply', ['apply']],
+      ['upgrade', ['upgrade macos']],
       ['drift', ['drift']],
       ['rollout', ['run', 'rollout.yaml']],
       ['rollout', ['status']],
@@ -77,6 +78,19 @@ describe('consent in CI', () => {
     const { apply, plan } = parse(textOf('examples/ci/gitlab.yml'));
     expect(apply.rules.map(({ when }: { readonly when?: string }) => when)).toEqual(['manual']);
     expect([apply.environment, JSON.stringify(plan).includes('--allow')]).toEqual(['rack', false]);
+  });
+});
+
+describe('the job that updates macOS', () => {
+  it('runs on the default branch only, and after what was reviewed is applied', () => {
+    const { apply, upgrade } = parse(textOf('examples/ci/gitlab.yml'));
+    expect([upgrade.rules.map((rule: { readonly if: string }) => rule.if), upgrade.needs]).toEqual([
+      [apply.rules[0].if],
+      ['plan', 'apply'],
+    ]);
+    const { jobs } = parse(textOf('examples/ci/github.yml'));
+    expect([jobs.upgrade.if, jobs.upgrade.needs]).toEqual(["github.event_name == 'push'", 'apply']);
+    expect([jobs.upgrade.environment, upgrade.environment]).toEqual(['rack', 'rack']);
   });
 });
 

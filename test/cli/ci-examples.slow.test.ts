@@ -49,6 +49,7 @@ describe('examples/ci/gitlab.yml on a simulated rack', () => {
       expect.stringMatching(/^### Plan for .*\n\n\*\*Interrupts nothing[\s\S]*placement\/chat/),
     ]);
     expect(await runJob('gitlab', 'apply')).toEqual([0, 0]);
+    expect(await runJob('gitlab', 'upgrade')).toEqual([0]);
     expect(await runJob('gitlab', 'drift')).toEqual([0]);
   });
 

@@ -112,6 +112,7 @@ export async function githubRepository(place: Place, clusterText: string) {
     GITHUB_REPOSITORY: 'acme/rack',
     GITHUB_WORKFLOW_REF: `acme/rack/${workflow}@refs/heads/main`,
     GITHUB_SHA: git(work, ['rev-parse', 'HEAD']),
+    GITHUB_REF_NAME: 'main',
     GITHUB_RUN_ID: String(runs),
     GITHUB_EVENT_NAME: event,
     GITHUB_ACTION_PATH: join(work, actionFolder),
@@ -135,6 +136,7 @@ export async function githubRepository(place: Place, clusterText: string) {
     mkdirSync(temp);
     execFileSync('git', ['clone', '--quiet', origin, work], { env: place.env, stdio: 'pipe' });
     const values: Record<string, string> = {
+      'inputs.do': job,
       'inputs.file': 'cluster.yaml',
       'github.workspace': work,
       'github.token': 'x',
@@ -200,6 +202,7 @@ export async function githubRepository(place: Place, clusterText: string) {
       );
     },
     apply: () => runJob('push', 'apply', {}),
+    upgrade: () => runJob('push', 'upgrade', {}),
     drift: () => runJob('schedule', 'drift', {}),
     label: (number: number, name: string, actor: Person): void =>
       change((site) => {
