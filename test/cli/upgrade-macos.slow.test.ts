@@ -18,7 +18,7 @@ const { place } = pairPlace(file('26.5'));
 const run = (...words: string[]): Promise<Ran> =>
   meshwright(place, words, { env: { MESHWRIGHT_TRUST: 'env=MESH_PW', MESH_PW: 'simulated' } });
 const upgrade = (...words: string[]): Promise<Ran> => run('upgrade', 'macos', '--sim', '--json', ...words);
-type LogLine = Readonly<Partial<Record<'event' | 'node' | 'step' | 'phase' | 'name', string>>>;
+type LogLine = Readonly<Partial<Record<'event' | 'node' | 'step' | 'phase' | 'name' | 'time', string>>>;
 const eventsIn = (log: string): readonly LogLine[] =>
   readFileSync(join(place.folder, log), 'utf8')
     .trimEnd()
@@ -33,6 +33,7 @@ const macosOf = (ran: Ran): Readonly<Record<string, string | null>> =>
 beforeAll(async () => {
   const ran = await run('apply', '--sim', '--yes');
   expect([ran.code, ran.stdout]).toEqual([0, expect.stringContaining('nothing left to do')]);
+  expect((await run('plan', '--sim', '--out', 'older.json')).code).toBe(0);
   place.write('cluster.yaml', fileText(file('26.7')));
 });
 
@@ -52,7 +53,7 @@ describe('upgrade macos', () => {
     expect([part.code, codesOf(json(part))]).toEqual([64, ['cli/usage']]);
   });
 
-  it('refuses a version that is not offered before the first download', async () => {
+  it('refuses before the first download what is not offered, not possible or not reviewed', async () => {
     place.write('cluster.yaml', fileText(file('26.6.9')));
     const ran = await upgrade('--all', '--yes');
     expect([ran.code, codesOf(json(ran))]).toEqual([5, Array.from({ length: 4 }, () => 'upgrade/not-offered')]);
@@ -62,6 +63,8 @@ describe('upgrade macos', () => {
     const silent = await upgrade('--all', '--yes');
     expect([silent.code, new Set(codesOf(json(silent)))]).toEqual([5, new Set(['upgrade/no-password'])]);
     place.write('cluster.yaml', fileText(file('26.7')));
+    const reviewed = await upgrade('--all', '--yes', '--reviewed', 'older.json', '--allow', 'interrupt,reboot');
+    expect([reviewed.code, codesOf(json(reviewed))]).toEqual([5, ['plan/not-reviewed']]);
   });
 
   it('leaves the other unit alone if a Mac of the canary restarts with its old macOS', async () => {
@@ -90,17 +93,28 @@ describe('upgrade macos', () => {
     expect([reboot.code, reboot.stdout]).toEqual([3, expect.stringContaining('macos/updating')]);
     const found = await run('upgrade', 'macos', '--all', '--sim', '--check');
     expect(flat(found.stdout)).toContain('studio-4: macOS 26.5, is installing macOS Tahoe 26.7-25G229');
-    // A person restarts the Mac, which has installed nothing.
+    // A person restarts the Mac, which then has the update.
     expect((await run('sim', 'fault', '--clear')).code).toBe(0);
     expect((await run('sim', 'fault', 'crash', 'studio-4')).code).toBe(0);
     expect(await eventually(async () => (await run('exec', 'studio-4', '--sim', '--', 'true')).code === 0)).toBe(true);
   });
 
-  it('updates the rest, puts right what the update reset, and leaves an empty plan', async () => {
+  it('keeps the leases of the canary until its placement has served for a minute', async () => {
     expect((await run('sim', 'fault', 'update-resets', 'studio-2')).code).toBe(0);
-    const first = await upgrade('--all', '--yes', '--log', 'log.ndjson');
+    const slower = { ...place, env: { ...place.env, MESHWRIGHT_SIM_SCALE: '0.2' } };
+    const first = listenTo(slower, ['upgrade', 'macos', '--all', '--sim', '--yes', '--log', 'log.ndjson']);
+    await first.until('waiting for chat to keep serving');
+    const other = await run('stop', 'chat', '--sim', '--yes', '--json');
+    const refusedAt = new Date().toISOString();
+    expect(other.code, other.stdout).toBe(75);
     // Only a person can turn RDMA on again.
-    expect(first.code).toBe(3);
+    expect((await first.end).code).toBe(3);
+    const releases = eventsIn('log.ndjson').filter(({ event, phase }) => event === 'lease' && phase === 'released');
+    for (const node of ['studio-1', 'studio-4'])
+      expect(releases.filter((one) => one.node === node && (one.time ?? '') > refusedAt)).toHaveLength(1);
+  });
+
+  it('updates the rest, puts right what the update reset, and leaves an empty plan', async () => {
     const steps = readFileSync(join(place.folder, 'log.ndjson'), 'utf8').match(/"step":"studio-[1-4]\/[^"]+"/g) ?? [];
     // The canary serves before the other unit stops.
     const at = (part: string): number => steps.findIndex((one) => one.includes(part));

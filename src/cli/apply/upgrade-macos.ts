@@ -174,7 +174,8 @@ async function roll(
       const newer = newerIn(seen);
       if (newer.length > 0) return ended(upgrade, now.with(at, seen), exitCode.failed, restText(upgrade, at), newer);
     }
-    const done = await updateUnit(upgrade, unit, view);
+    const isFollowed = now.slice(at + 1).some(needsUpdate);
+    const done = await updateUnit(upgrade, unit, { view, isFollowed });
     if (run.signal.aborted) return stopped(upgrade, now, done, '');
     now = await measure(upgrade, offers);
     const problems = problemsOf(upgrade, view, { after: now[at], views });
@@ -259,7 +260,11 @@ function stopUnit(upgrade: Upgrade, { nodes, placements }: UpdateUnit): Promise<
 }
 
 /** Installs what the unit needs, and puts right what an update resets. Without an update, it only does the latter. */
-function updateUnit(upgrade: Upgrade, { nodes }: UpdateUnit, view: UnitView): Promise<EndedRun> {
+function updateUnit(
+  upgrade: Upgrade,
+  { nodes }: UpdateUnit,
+  { view, isFollowed }: { readonly view: UnitView; readonly isFollowed: boolean },
+): Promise<EndedRun> {
   const { fleet, passwords } = upgrade;
   const install = installsOf(upgrade, [view]);
   const scope = { desired: fleet, targets: nodes };
@@ -288,8 +293,8 @@ function updateUnit(upgrade: Upgrade, { nodes }: UpdateUnit, view: UnitView): Pr
     { kind: 'converge', only: resetKinds },
     ...(placements.length === 0 ? [] : [{ kind: 'start', placements } as const]),
   ];
-  // The other units wait, and this one keeps its leases.
-  const bakes = needsUpdate(view) && placements.length > 0 && nodes !== upgrade.units.at(-1)?.nodes;
+  // The next unit waits, and this one keeps its leases, also if an earlier run or a person has updated it.
+  const bakes = isFollowed && placements.length > 0;
   return act(upgrade, {
     scope,
     playbook: unitPlaybook(nodes, restarts, { tasks: brings, ...(bakes ? { bakeMs: upgradeBakeMs } : {}) }),
