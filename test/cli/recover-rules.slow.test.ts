@@ -114,14 +114,18 @@ it('recover changes nothing after it was stopped for longer than its lease, beca
   expect((await run('ask', 'chat', 'Hello', '--sim')).code).toBe(0);
 });
 
-it.skipIf(!nativePartsTested)('recover measures the cables again after a person has repaired one, and starts', {
-  timeout: 300_000,
-}, async () => {
-  await run('sim', 'fault', 'rdma-hang', 'studio-4');
-  expect((await run('restart', 'chat', '--sim', '--yes')).code).toBe(1);
-  // Its start fails once more, because only a restart of the other Mac would help.
-  expect((await run('reboot', 'studio-1', '--sim', '--yes')).code).toBe(1);
-  expect(await recovered('--yes', '--allow', 'reboot')).toMatchObject({ code: 3, rungs: ['measure'] });
-  await run('sim', 'fault', '--clear');
-  expect(await recovered('--yes')).toMatchObject({ code: 0, rungs: ['measure', 'start'] });
-});
+it.skipIf(!nativePartsTested)(
+  'recover measures the cables again after a person has repaired one, and starts',
+  {
+    timeout: 300_000,
+  },
+  async () => {
+    await run('sim', 'fault', 'rdma-hang', 'studio-4');
+    expect((await run('restart', 'chat', '--sim', '--yes')).code).toBe(1);
+    // Its start fails once more, because only a restart of the other Mac would help.
+    expect((await run('reboot', 'studio-1', '--sim', '--yes')).code).toBe(1);
+    expect(await recovered('--yes', '--allow', 'reboot')).toMatchObject({ code: 3, rungs: ['measure'] });
+    await run('sim', 'fault', '--clear');
+    expect(await recovered('--yes')).toMatchObject({ code: 0, rungs: ['measure', 'start'] });
+  },
+);

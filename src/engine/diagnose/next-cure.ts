@@ -261,13 +261,15 @@ function curesIn(
 ): readonly Cure[] {
   const vain = refused.map(commandKey);
   const resumed = suspended.filter((name) => isPlacement(finding.subject, name));
-  const first: readonly Cure[] = resumed.length > 0 ? [{ rung: 'continue', names: resumed, finding }] : [];
+  const created = dropped.filter((name) => isPlacement(finding.subject, name));
+  const first: readonly Cure[] = [
+    ...(resumed.length > 0 ? [{ rung: 'continue', names: resumed, finding } as const] : []),
+    ...(created.length > 0 ? [{ rung: 'instance', names: created, finding } as const] : []),
+  ];
   const others = commandsIn(finding.hint, subjectNames(finding.subject))
     .filter((one) => !vain.includes(commandKey(one)))
     .flatMap(({ verb, words }): readonly Cure[] => {
       const names = words.filter((word) => typeof word === 'string').filter((word) => !word.startsWith('-'));
-      const isInstance = verb === 'start' && names.every((name) => dropped.includes(name));
-      if (isInstance) return [{ rung: 'instance', names, finding }];
       if (verb === 'start' || verb === 'restart' || verb === 'reboot') return [{ rung: verb, names, finding }];
       if (verb === 'cables') return [{ rung: 'measure', names: members, finding }];
       if (verb !== 'apply') return [];

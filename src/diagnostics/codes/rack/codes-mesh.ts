@@ -247,7 +247,7 @@ export const meshCodes = {
     summary: "All ranks of a placement run, but its runtime has dropped the placement's instance.",
     cause:
       'exo deletes the instance of a node that was silent for 30 s, for example because a signal had suspended exo there, and forgets it when its master changes. Its processes run on, and every request gets status 404 ("No instance found for model"). The cables are not the cause.',
-    hint: prose`Create the instance again: ${meshwright('start')}`,
+    hint: prose`Start the placement again: ${meshwright('restart')}`,
   },
   'mesh/not-stopped': {
     summary: 'A placement runs although the file sets `state: stopped`.',

@@ -441,8 +441,8 @@ export function hintOf(survey: PlacementSurvey, view: View): Prose | undefined {
     return withCommands(`Nothing can be started on ${marked.join(', ')} before a restart`, commands);
   }
   if (survey.instance === 'missing') {
-    const commands = [meshwright('start', name), meshwright('restart', name)];
-    return withCommands('Create the instance again; if that does not help, restart the placement', commands);
+    const cheaper = prose`${aside(meshwright('recover', name))} creates only the instance again, if its Macs see each other.`;
+    return prose`${withCommands('Start the placement again', [meshwright('restart', name)])}\n${cheaper}`;
   }
   const { rung, hasExited } = startHistory(view, survey);
   const logs = meshwright('logs', name);

@@ -123,7 +123,7 @@ describe('the next cure', () => {
     const missing = diagnose('mesh/instance-missing', {
       subject: placementSubject('chat'),
       detail: 'It is hung.',
-      hint: prose`${meshwright('start', 'chat')} or ${meshwright('restart', 'chat')}`,
+      hint: prose`${meshwright('restart', 'chat')}`,
     });
     const survey: PlacementSurvey = { ...hung, instance: 'missing' };
     const first = next([trouble(missing)], { survey });

@@ -114,7 +114,7 @@ describe('suspicions about an RDMA placement without a token', () => {
       [
         'mesh/instance-missing',
         'It is hung: no token: the endpoint returned status 404, because the runtime has dropped the instance.',
-        'Create the instance again; if that does not help, restart the placement:\n  meshwright start kimi\n  meshwright restart kimi',
+        'Start the placement again:\n  meshwright restart kimi\nmeshwright recover kimi creates only the instance again, if its Macs see each other.',
       ],
     ]);
     expect(found(500).map(({ code }) => code)).toEqual(['mesh/not-serving', 'rdma/suspected-idle-dead']);
