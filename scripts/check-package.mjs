@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const most = { files: 208, bytes: 6_860_000 };
+const most = { files: 208, bytes: 6_880_000 };
 /** Only a release contains the native parts for its three platforms, so they have limits of their own. */
 const mostNative = { files: 6, bytes: 1_500_000 };
 
