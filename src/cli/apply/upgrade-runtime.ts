@@ -1,4 +1,5 @@
 import type { PlaybookWork } from '../../apply/playbook-report.ts';
+import { joinedObservation } from '../../apply/reach/observe.ts';
 import { everyNode, nodesToSee } from '../../desired/layouts.ts';
 import { withRuntimeOf } from '../../desired/settle/settle.ts';
 import { isMadeFirst } from '../../desired/settle/settle-runtime.ts';
@@ -37,7 +38,7 @@ import { diagnosticsJson, pageFor, paragraphText, showDiagnostics, showEnded } f
 import type { Run, VerbBody } from '../verb.ts';
 import { usageError } from '../verb.ts';
 import { actOn, type CommandSpec } from './act-on.ts';
-import { checkGoal, type FinalCheck } from './final-check.ts';
+import { checkGoal } from './final-check.ts';
 import { makeLists } from './make-lists.ts';
 import { batchesJson, effectsOf } from './preview.ts';
 import { olderVersion, treesOn, usersOf, wantedRuntime, withRolledBack, withVersion } from './rollback.ts';
@@ -266,7 +267,9 @@ async function roll(upgrade: Upgrade, whole: Plan): Promise<EndedRun> {
     ahead: { foresee },
     texts: { show: () => undefined, task: servedOverTcp },
     hooks: { onLeased: keep },
-    check: (report) => checkGoal(goal, scope)(withLeftOut(report, upgrade)),
+    // Nothing contacts the Macs that are left out again, so what was observed first of them counts.
+    check: ({ observation: last, ...report }) =>
+      checkGoal(goal, scope)({ ...report, ...given({ observation: last && joinedObservation(observation, last) }) }),
     ending: () => ({ lock: { written: isWritten, additions: cluster.additions }, found: leftOut }),
   };
   const acted = await actOn(run, command, { ...cluster, seen: observation }, ways);
@@ -294,21 +297,6 @@ const leftOutFindings = ({ units, runtime: { name } }: Upgrade): readonly Diagno
       const hint = prose`When these Macs are ready, run the same command again, or apply: ${meshwright(verb, name)}`;
       return diagnose('upgrade/left-out', { subject: nodesSubject(nodes), detail, hint });
     });
-
-type Seen = Parameters<FinalCheck>[0];
-
-/** Nothing contacts the Macs that are left out again, so what was observed first of them counts at the end. */
-function withLeftOut(seen: Seen, { units, observation: first }: Upgrade): Seen {
-  const { observation } = seen;
-  const out: readonly string[] = nodesOf(units.filter((unit) => !isReady(unit)));
-  const both = <Value>(now: Readonly<Record<string, Value>>, before: Readonly<Record<string, Value>>) => ({
-    ...now,
-    ...Object.fromEntries(Object.entries(before).filter(([node]) => out.includes(node))),
-  });
-  if (observation === undefined) return seen;
-  const { nodes, failures } = observation;
-  return { ...seen, observation: { nodes: both(nodes, first.nodes), failures: both(failures, first.failures) } };
-}
 
 /**
  * The units with a proof come first: only they can show with a token that the version works. A start over TCP is a play
