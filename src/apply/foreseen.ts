@@ -59,7 +59,7 @@ export async function foreseen(
 
 type WorkOf<K extends TaskWork['kind']> = Extract<TaskWork, { readonly kind: K }>;
 
-/** The plan that shows the effects of an upgrade; undefined if it has none. */
+/** The plan that shows the effects of an upgrade; undefined if the file has no version. */
 export function upgradeAhead(
   { what, nodes, placements }: WorkOf<'upgrade'>,
   { observation, desired }: { readonly observation: FleetObservation; readonly desired: DesiredFleet },
@@ -71,7 +71,7 @@ export function upgradeAhead(
   const left = nodes.filter(
     (node) => updateState(version, { node, facts: observation.nodes[node]?.facts, offers: undefined }).kind !== 'done',
   );
-  if (left.length === 0) return undefined;
+  if (left.length === 0) return { kind: 'plan', goal: { kind: 'start', placements }, targets: nodes };
   if (updateDriver === undefined)
     return { kind: 'plan', goal: { kind: 'stop', placements, back: placements }, targets: nodes };
   const install = { to: `macOS ${version}`, on: {} };

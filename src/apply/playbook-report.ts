@@ -25,6 +25,8 @@ export interface PlaybookWork extends PlaybookPlace {
   /** Absent without steps or without consent. */
   readonly run?: RunReport;
   readonly failed: readonly NodeName[];
+  /** True if only manual steps are left on the failed nodes. */
+  readonly isByHand?: true;
   readonly refusals: readonly LeaseRefusal[];
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -51,6 +53,8 @@ export interface Performed {
   readonly failed: readonly string[];
   /** The nodes for which it failed, besides those of the placements. */
   readonly nodes?: readonly NodeName[];
+  /** True if only manual steps are left. */
+  readonly isByHand?: true;
   readonly diagnostics: readonly Diagnostic[];
 }
 

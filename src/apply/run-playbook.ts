@@ -206,7 +206,7 @@ function workOf(place: PlaybookPlace, { plan, observation, run, ...done }: DoneW
   const problems = done.diagnostics ?? run?.diagnostics ?? [];
   return {
     ...place,
-    ...given({ plan, observation, run }),
+    ...given({ plan, observation, run, isByHand: done.isByHand }),
     failed: [...new Set([...(done.failed ?? []), ...unknown.keys()])],
     refusals: done.refusals ?? run?.refusals ?? [],
     diagnostics: [...problems, ...unknown.values()],
@@ -438,9 +438,9 @@ async function perform(work: PerformedWork, state: PlaybookState): Promise<DoneW
   if (act === undefined) throw new Error(`no command for the task ${work.kind}`);
   delete state.seen;
   if (work.kind === 'recover' || work.kind === 'upgrade') await close(state);
-  const { failed: names, nodes = [], diagnostics } = await act(work);
+  const { failed: names, nodes = [], ...rest } = await act(work);
   const failed = scope.desired.placements.filter(({ name }) => names.includes(name)).flatMap(everyNode);
-  return { failed: [...new Set([...failed, ...nodes])], diagnostics };
+  return { failed: [...new Set([...failed, ...nodes])], ...rest };
 }
 
 async function assertProperty(work: WorkOf<'assert'>, state: PlaybookState): Promise<DoneWork> {

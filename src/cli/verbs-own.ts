@@ -18,7 +18,7 @@ export const ownVerbs: readonly ListedVerb[] = [
       leaseWait,
     ],
     more: `A playbook is a list of plays, and a play is a list of tasks. The possible tasks are fixed: \`meshwright schema playbook\` prints the format, and playbooks/*.yaml are examples. Before the first task, all batches are shown with the effects of the whole playbook, and one question is asked. Without a terminal, it needs --yes, and --allow with the name of each disruptive effect. --check ends there.
-Exit codes: 0 every task succeeded on every node, 2 with --check if there is something to do, 4 on some nodes only, 1 on none, 5 nothing changed, 65 invalid file.
+Exit codes: 0 every task succeeded on every node, 2 with --check if there is something to do, 3 manual steps are left, 4 on some nodes only, 1 on none, 5 nothing changed, 65 invalid file.
 
 Examples:
   meshwright run ./night.yaml

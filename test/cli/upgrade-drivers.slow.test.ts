@@ -88,8 +88,18 @@ describe('upgrade macos', () => {
     const refused = await upgrade(...second, '--yes', '--json');
     expect([refused.code, codesOf(json(refused))]).toEqual([5, ['plan/not-allowed']]);
     expect(refused.stdout).toContain('leaves studio-3 locked at FileVault after a restart. Nothing was changed.');
-    const ran = await upgrade(...second, '--yes', '--allow', 'locked-reboot', '--json');
-    expect([ran.code, macosOf(ran)['studio-2']]).toEqual([3, 'macOS 27.0 (26A428)']);
+    // The playbook says it before it begins, and passes this consent on.
+    const playbook = async (effects: string) => {
+      const ran = await run('run', 'upgrade-macos', ...second, '--sim', '--yes', '--json', '--allow', effects);
+      return [
+        ran.code,
+        ran.stdout.includes('leaves studio-3 locked at FileVault after a restart. Nothing was changed.'),
+      ];
+    };
+    expect(await playbook('interrupt,reboot')).toEqual([5, true]);
+    expect(await playbook('interrupt,reboot,locked-reboot')).toEqual([3, false]);
+    const facts = await run('facts', 'studio-2', '--fact', 'macos-version', '--sim', '--json');
+    expect(facts.stdout).toContain('26A428');
     expect((await run('unlock', 'studio-3', '--sim', '--yes', '--password-env', 'MESH_PW')).code).toBe(0);
     const next = await upgrade(...second, '--yes', '--json');
     expect([next.code, macosOf(next)['studio-3']]).toEqual([0, 'macOS 27.0 (26A428)']);

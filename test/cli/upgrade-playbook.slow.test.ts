@@ -1,19 +1,19 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { ReportDocument } from '../../src/model/documents.generated.ts';
 import { type FileValue, filePart, fileText, first, pairFile, second } from '../scenarios/converge-file.ts';
-import { json, meshwright, type Ran } from './meshwright.ts';
+import { codesOf, json, meshwright, type Ran } from './meshwright.ts';
 import { pairPlace } from './pair.ts';
 import { schemaCheck } from './schema-check.ts';
 
 /** Two cabled Macs with a placement each: one unit for macOS, two for a runtime. */
-const file = (version: string, archive: string): FileValue =>
+const file = (version: string, archive: string, updates: FileValue = { driver: 'softwareupdate' }): FileValue =>
   pairFile((value) => {
     const { sharding: _, ...chat } = filePart(value, 'placements', 'chat');
     value['placements'] = {
       left: { ...chat, nodes: [first], transport: 'tcp' },
       right: { ...chat, nodes: [second], transport: 'tcp' },
     };
-    filePart(value)['macos'] = { version, accept: '>=26.4 <28', updates: { driver: 'softwareupdate' } };
+    filePart(value)['macos'] = { version, accept: '>=26.4 <28', updates };
     filePart(value, 'ssh')['password'] = { env: 'MESH_PW' };
     filePart(value, 'runtimes', 'reference')['archive'] = `./dist/${archive}.tar.gz`;
   });
@@ -48,8 +48,25 @@ it('run upgrade-runtime asks for consent to its effects, and upgrades one unit a
   expect((await run('run', 'upgrade-runtime', '--all', '--check')).code).toBe(0);
 });
 
+it('run upgrade-macos ends with 3 if a person installs updates, and the next run brings the placements back', async () => {
+  place.write('cluster.yaml', fileText(file('26.7', 'newer', {})));
+  const left = report(await run('run', 'upgrade-macos', '--all', '--yes', '--allow', 'interrupt', '--json'));
+  expect([left.exit, codesOf(left)]).toEqual([3, ['upgrade/by-hand']]);
+  const shown = await run('run', 'upgrade-macos', '--all', '--yes', '--allow', 'interrupt');
+  expect([shown.code, shown.stdout]).toEqual([
+    3,
+    expect.stringMatching(/install macOS 26\.7 on[^]*Manual steps needed/),
+  ]);
+  const hands = await meshwright(place, ['sim', 'hands', 'update', first, second, '26.7']);
+  expect([hands.code, hands.stderr]).toEqual([0, '']);
+  const after = await run('run', 'upgrade-macos', '--all', '--check');
+  expect([after.code, flat(after.stdout)]).toEqual([2, expect.stringContaining('starts left, right')]);
+  expect((await run('run', 'upgrade-macos', '--all', '--yes')).code).toBe(0);
+  expect((await run('ask', 'left', 'hello')).code).toBe(0);
+});
+
 it('run upgrade-macos updates cabled Macs together, and never in smaller batches', async () => {
-  place.write('cluster.yaml', fileText(file('26.7', 'newer')));
+  place.write('cluster.yaml', fileText(file('27.0', 'newer')));
   place.write('small.yaml', 'playbook: 1\nplays: [{ nodes: all, serial: 1, tasks: [upgrade: macos] }]\n');
   const small = await run('run', 'small.yaml', '--check');
   expect([small.code, flat(small.stderr)]).toEqual([
@@ -64,6 +81,6 @@ it('run upgrade-macos updates cabled Macs together, and never in smaller batches
   const ran = await run('run', 'upgrade-macos', '--all', '--yes', '--allow', 'interrupt,reboot');
   expect([ran.code, ran.stderr]).toEqual([0, expect.any(String)]);
   const facts = json(await run('facts', '--fact', 'macos-version', '--json')) as { readonly nodes: object };
-  expect(JSON.stringify(facts.nodes).match(/"26\.7"/g)).toHaveLength(2);
+  expect(JSON.stringify(facts.nodes).match(/"27\.0"/g)).toHaveLength(2);
   expect((await run('status')).code).toBe(0);
 });

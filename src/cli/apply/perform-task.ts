@@ -1,29 +1,31 @@
 import type { Performed, PerformedWork, PlaybookOptions } from '../../apply/playbook-report.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
+import { given } from '../../model/given.ts';
 import { runSecretCommand } from '../../secrets/resolve-secret.ts';
 import { bench } from '../bench/bench.ts';
 import { exitCode } from '../exit-codes.ts';
+import type { GuardedEffect } from '../plan/consent.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { recoverPlacements } from './recover.ts';
-import { upgradeMacos } from './upgrade-macos.ts';
-import { runtimesOn, upgradeUnits } from './upgrade-runtime.ts';
+import { macosAllowable, upgradeMacos } from './upgrade-macos.ts';
+import { runtimeAllowable, runtimesOn, upgradeUnits } from './upgrade-runtime.ts';
 
 interface PerformOptions {
   /** The cluster file's folder, in which its other programs run, too. */
   readonly folder: string;
-  readonly mayReboot: boolean;
+  readonly allowed: readonly GuardedEffect[];
 }
 
 /** Does the tasks of a playbook that are commands of their own. */
 export const performer =
-  (run: Run, { folder, mayReboot }: PerformOptions): NonNullable<PlaybookOptions['perform']> =>
+  (run: Run, { folder, allowed }: PerformOptions): NonNullable<PlaybookOptions['perform']> =>
   async (work) => {
     switch (work.kind) {
       case 'recover':
-        return recoverPlacements(run, work.placements, mayReboot);
+        return recoverPlacements(run, work.placements, allowed.includes('reboot'));
       case 'upgrade':
-        return upgrade(run, work);
+        return upgrade(run, work, allowed);
       case 'bench':
         return benchAll(run, work.placements);
       case 'notify':
@@ -32,31 +34,42 @@ export const performer =
   };
 
 /** Runs the upgrade commands for these nodes; the playbook has asked already. */
-async function upgrade(run: Run, { what, nodes }: Extract<PerformedWork, { kind: 'upgrade' }>): Promise<Performed> {
+async function upgrade(
+  run: Run,
+  { what, nodes }: Extract<PerformedWork, { kind: 'upgrade' }>,
+  allowed: readonly GuardedEffect[],
+): Promise<Performed> {
   const { nodes: _nodes, label: _label, ...options } = run.options;
-  const agreed: Run = { ...run, words: [], own: {}, options: { ...options, yes: true } };
+  const { leaseWait } = run.own;
+  const agreedFor = (effects: readonly GuardedEffect[]): Run => {
+    const allow = effects.filter((effect) => allowed.includes(effect)).join(',');
+    return { ...run, words: [], own: { allow, ...given({ leaseWait }) }, options: { ...options, yes: true } };
+  };
   const diagnostics: Diagnostic[] = [];
-  let isDone = true;
+  const exits = new Set<number>();
   const finish = async (command: () => ReturnType<VerbBody>): Promise<void> => {
     if (run.signal.aborted) return;
     try {
       const ended = await command();
       if (typeof ended === 'number') throw new Error('an upgrade returns its result');
-      if (!run.options.json) run.console.out(`${ended.text}\n`);
-      isDone &&= ended.exit === exitCode.done;
+      if (!run.options.json && ended.text !== '') run.console.out(`${ended.text.trimEnd()}\n`);
+      exits.add(ended.exit);
       diagnostics.push(...(ended.problems ?? []), ...(ended.findings ?? []));
     } catch (error) {
       if (!(error instanceof FleetError)) throw error;
-      isDone = false;
+      exits.add(exitCode.failed);
       diagnostics.push(...error.diagnostics);
     }
   };
-  if (what === 'macos') await finish(() => upgradeMacos({ ...agreed, words: nodes }));
+  if (what === 'macos') await finish(() => upgradeMacos({ ...agreedFor(macosAllowable), words: nodes }));
   else {
+    const agreed = agreedFor(runtimeAllowable);
     const names = what === 'runtimes' ? runtimesOn(agreed, nodes) : [what.runtime];
     for (const name of names) await finish(() => upgradeUnits({ ...agreed, words: [name] }, nodes));
   }
-  return { failed: [], nodes: isDone ? [] : nodes, diagnostics };
+  exits.delete(exitCode.done);
+  const isByHand = exits.size === 1 && exits.has(exitCode.handsNeeded) ? true : undefined;
+  return { failed: [], nodes: exits.size === 0 ? [] : nodes, diagnostics, ...given({ isByHand }) };
 }
 
 async function benchAll(run: Run, placements: readonly string[]): Promise<Performed> {

@@ -212,12 +212,13 @@ const stoppedBefore = (names: readonly string[], before: readonly ForeseenWork[]
     ),
   );
 
-const stopping: readonly string[] = ['stop', 'reboot', 'shutdown', 'upgrade'];
+const interrupts = ({ works }: ForeseenBatch): boolean =>
+  works.some(({ plan }) => plan?.effects.some(({ kind }) => kind === 'interrupt') === true);
 
 /** Says so if a play stops everything at once, because then no canary goes first. */
 function remarkOf(play: Play, batches: readonly ForeseenBatch[], desired: DesiredFleet): readonly string[] {
   const [only] = batches;
-  if (only === undefined || batches.length > 1 || !play.tasks.some(({ kind }) => stopping.includes(kind))) return [];
+  if (only === undefined || batches.length > 1 || !interrupts(only)) return [];
   const serving = itemsOf(play, only.nodes, desired).filter(({ placements }) => placements.length > 0);
   const [first, second] = serving;
   if (first === undefined) return [];

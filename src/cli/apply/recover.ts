@@ -76,7 +76,12 @@ export async function recoverPlacements(run: Run, wanted: readonly string[], may
       ? await booked(run, first.desired, (journal) => climb(run, names, begun, { mayReboot, journal }))
       : begun;
   const failed = next.kind === 'serving' ? [] : silentPlacements(seen, names).map(({ name }) => name);
-  return { failed, diagnostics: next.kind === 'serving' ? [] : [...problems, ...findingsOf(next)] };
+  const isByHand = next.kind === 'person' ? true : undefined;
+  return {
+    failed,
+    diagnostics: next.kind === 'serving' ? [] : [...problems, ...findingsOf(next)],
+    ...given({ isByHand }),
+  };
 }
 
 /** What was measured last, what follows from it, and the cures so far. */

@@ -41,7 +41,8 @@ export const runFile: VerbBody = async (run) => {
   const judged = nodesOfPlays(playbook.plays, scope);
   const allowable = ['interrupt', 'reboot', 'locked-reboot', 'shutdown', 'rdma-start'] as const;
   const consent = createConsent(run, { allowable });
-  const mayReboot = allowedEffects(run, allowable).includes('reboot');
+  const allowed = allowedEffects(run, allowable);
+  const mayReboot = allowed.includes('reboot');
   const isCheck = run.own['check'] === true;
   const context = { desired: fleet, mayReboot };
   let batches: readonly ForeseenBatch[] = [];
@@ -58,7 +59,7 @@ export const runFile: VerbBody = async (run) => {
     [...tasks, ...rescue].flatMap((task) => (task.kind === 'notify' ? [task.command] : [])),
   );
   if (!isCheck && run.options.sim !== true) await needTrust(run, noticeRequests(notices, shown));
-  const perform = performer(run, { folder: dirname(opened.path), mayReboot });
+  const perform = performer(run, { folder: dirname(opened.path), allowed });
   const ahead = { foresee, checksBaked: true, labelledNow, perform } as const;
   const check = () => ({ targets: judged });
   const ending = ({ report }: RunOutcome) => ({ closing: untouchedLines(batches, report, fleet) });

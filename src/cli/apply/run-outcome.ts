@@ -351,10 +351,11 @@ function verdictByWorks(name: NodeName, { report }: RunOutcome): NodeVerdict {
   const works = report.works.filter(({ nodes }) => nodes.includes(name));
   const plans = works.flatMap(({ plan }) => plan ?? []);
   const waiting = plans.flatMap((plan) => plan.waiting).filter(({ node }) => node === name);
-  if (works.some((work) => work.failed.includes(name) && !isWaiting(name, work))) return 'wrong';
+  const failed = works.filter((work) => work.failed.includes(name) && !isWaiting(name, work));
+  if (failed.some(({ isByHand }) => isByHand !== true)) return 'wrong';
   if (works.length === 0 || plans.some(({ observed }) => !Object.hasOwn(observed, name))) return 'unjudged';
   if (waiting.some(({ isUnknown }) => isUnknown)) return 'unjudged';
-  return waiting.length > 0 || plans.some((plan) => isBlocked(name, plan)) ? 'hands' : 'fine';
+  return failed.length + waiting.length > 0 || plans.some((plan) => isBlocked(name, plan)) ? 'hands' : 'fine';
 }
 
 /**

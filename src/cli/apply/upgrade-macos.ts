@@ -1,6 +1,7 @@
 import { pause } from '../../apply/run-timing.ts';
 import type { UpdateOrder } from '../../apply/steps/context.ts';
 import type { UpdateUnit } from '../../desired/update-units.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import { documentHead } from '../../diagnostics/json.ts';
 import { pairsOf } from '../../drivers/known-pairs.ts';
@@ -11,8 +12,8 @@ import { type Play, type Playbook, type Task, upgradeBakeMs } from '../../engine
 import type { UpgradeDocument } from '../../model/documents.generated.ts';
 import { given } from '../../model/given.ts';
 import { listText } from '../../model/lists.ts';
-import type { NodeName } from '../../model/node.ts';
-import { subjectNodes } from '../../model/subject.ts';
+import { everyNodeText, type NodeName } from '../../model/node.ts';
+import { nodesSubject, subjectNodes } from '../../model/subject.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import { durationText } from '../../model/text/units.ts';
@@ -101,7 +102,9 @@ export const upgradeMacos: VerbBody = async (run) => {
   return roll({ ...upgrade, ...(await installerFor(upgrade, views)), agreed }, { views, offers });
 };
 
-const policy = { named: ['interrupt', 'reboot'], allowable: ['locked-reboot', 'rdma-start'] } as const;
+export const macosAllowable = ['locked-reboot', 'rdma-start'] as const;
+
+const policy = { named: ['interrupt', 'reboot'], allowable: macosAllowable } as const;
 
 /** With a reviewed plan, the command itself is no consent: a job of CI types it after every merge. */
 const policyOf = ({ reviewed }: Upgrade): ConsentPolicy =>
@@ -397,7 +400,11 @@ function handsText({ run, to }: Upgrade, view: UnitView): string {
 function leftToPerson(upgrade: Upgrade, view: UnitView, now: readonly UnitView[]) {
   const { run } = upgrade;
   const again = paragraphText(run.console, prose`Then: ${sameCommand(run)}`);
-  const made = ended(upgrade, now, exitCode.handsNeeded, '');
+  const left = view.nodes.flatMap(({ node, state }) => (state.kind === 'by-hand' ? node : []));
+  const detail = `A person has to install macOS ${upgrade.to} on ${everyNodeText(left)}.`;
+  // The list of steps, which only people see, says the same.
+  const finding = diagnose('upgrade/by-hand', { subject: nodesSubject(left), detail });
+  const made = ended(upgrade, now, exitCode.handsNeeded, '', run.options.json && left.length > 0 ? [finding] : []);
   return { ...made, text: `${handsText(upgrade, view)}\n${again}` };
 }
 

@@ -63,6 +63,8 @@ interface Upgrade {
   readonly old: Digest | undefined;
 }
 
+export const runtimeAllowable = ['rdma-start'] as const;
+
 /** `upgrade runtime NAME`: brings a runtime to the version in the file, one unit after another. */
 export const upgradeRuntime: VerbBody = (run) => upgradeUnits(run);
 
@@ -81,7 +83,7 @@ export async function upgradeUnits(run: Run, on?: readonly NodeName[]): Promise<
   const { name } = before;
   const users = usersOf(applied.fleet, before);
   const ways = openTargets(run, applied.opened);
-  const consent = createConsent(run, { named: ['interrupt'], allowable: ['rdma-start'] });
+  const consent = createConsent(run, { named: ['interrupt'], allowable: runtimeAllowable });
   const cluster = await settleWish(run, applied, { name, nodes: users, ways, consent });
   const { fleet } = cluster;
   const runtime = wantedRuntime(run, fleet);

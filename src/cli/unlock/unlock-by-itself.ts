@@ -14,7 +14,7 @@ import {
 } from '../../apply/unlock-node.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError, hasTrait } from '../../diagnostics/diagnostic.ts';
-import type { Playbook } from '../../engine/playbooks/playbook.ts';
+import { type Playbook, updatesMacos } from '../../engine/playbooks/playbook.ts';
 import type { DesiredFleet, DesiredNode, UnlockReadiness } from '../../model/desired.ts';
 import { jsonObject, parsedJson } from '../../model/digest.ts';
 import type { NodeName } from '../../model/node.ts';
@@ -175,7 +175,9 @@ async function quietSecret(run: Run, node: DesiredNode, clusterFile: string): Pr
 /** True if a task of the playbook restarts Macs. */
 const restarts = ({ plays }: Playbook): boolean =>
   plays.some(({ tasks }) =>
-    tasks.some((task) => task.kind === 'reboot' || (task.kind === 'goal' && task.goal.kind === 'reboot')),
+    tasks.some(
+      (task) => task.kind === 'reboot' || updatesMacos(task) || (task.kind === 'goal' && task.goal.kind === 'reboot'),
+    ),
   );
 
 /** Whether this run can unlock each node at FileVault by itself, if the playbook restarts Macs. Contacts no node. */

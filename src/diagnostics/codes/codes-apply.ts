@@ -262,6 +262,13 @@ export const applyCodes = {
       'It restarted, but its version or build is not that of the update. Only the next boot session and the exact build prove an update; exit codes do not.',
     hint: 'Check the update on the Mac: System Settings > General > Software Update. Then run the same command again. Until then, the next unit is only updated if you name its Macs.',
   },
+  'upgrade/by-hand': {
+    severity: 'notice',
+    traits: ['hands'],
+    summary: 'macOS updates are left to a person.',
+    cause: 'The file names no program that installs them (macos.updates.driver).',
+    hint: prose`For the list of steps, and afterwards to bring back the placements: ${meshwright('upgrade macos', '--all')}`,
+  },
   'upgrade/left-out': {
     severity: 'warning',
     summary: 'A unit of Macs is left out of the upgrade of a runtime.',

@@ -4,7 +4,7 @@ import { fakeRun } from '../console-of.ts';
 
 const send = (command: readonly string[], options: object = {}) => {
   const { run } = fakeRun();
-  const act = performer({ ...run, options: { ...run.options, ...options } }, { folder: '/', mayReboot: false });
+  const act = performer({ ...run, options: { ...run.options, ...options } }, { folder: '/', allowed: [] });
   return act({ kind: 'notify', command });
 };
 
