@@ -415,7 +415,7 @@ function ladderHint(view: View, survey: PlacementSurvey, { nodes, proof, macs, b
       return prose`${withCommands(`${why} Find the cable or the Mac first`, commands)}\nIf the cables cannot be measured, restart ${macs}: ${reboot}`;
     }
     case 'person':
-      return prose`Starts failed before and after a restart of ${macs}. ${byHand}`;
+      return prose`Starts failed before and after Macs were restarted. ${byHand}`;
   }
 }
 

@@ -91,7 +91,7 @@ describe('the next cure', () => {
   it('measures a suspected cable before it leaves it to a person, and starts if it is good', () => {
     const cable = diagnose('rdma/suspected-idle-dead', {
       subject: placementSubject('chat'),
-      detail: 'Starts failed before and after a restart.',
+      detail: 'Starts failed before and after Macs were restarted.',
       hint: 'Replace this cable.',
     });
     const survey: PlacementSurvey = { ...hung, state: 'stopped' };

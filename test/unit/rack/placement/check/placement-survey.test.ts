@@ -161,7 +161,7 @@ describe('placement findings', () => {
     expect(hint).toEqual('Its last start failed, so another start will not help. Restart the Macs of this link:');
     expect(ladderOf({ outcome: 'failed' })[1]).toBe('  meshwright reboot studio-1 studio-2 studio-3');
     expect(ladderOf({ outcome: 'failed', failedIn: 'before' })).toEqual([
-      'Starts failed before and after a restart of its Macs. Fix the file or the Mac. The log shows what is wrong: meshwright logs kimi',
+      'Starts failed before and after Macs were restarted. Fix the file or the Mac. The log shows what is wrong: meshwright logs kimi',
     ]);
     expect(ladderOf({ outcome: 'exited' })[0]).toContain('Its program exited on its own.');
     expect(ladderOf({ outcome: 'served' })).toEqual(['Start it: meshwright apply']);

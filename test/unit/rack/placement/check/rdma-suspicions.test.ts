@@ -290,7 +290,7 @@ describe('suspicions after a failed start', () => {
     ]);
     expect(hints(given({ outcome: 'failed' }))).toEqual([['rdma/suspected-idle-dead', reboot, compile]]);
     const [person] = suspicions({ ranks: given({ outcome: 'failed', failedIn: 'BOOT-of-before' }) });
-    expect(person?.hint).toContain('before and after a restart of the Macs at both ends. At the rack: replace');
+    expect(person?.hint).toContain('before and after Macs were restarted. At the rack: replace');
     expect(hints(given({ outcome: 'served' }))).toEqual([]);
     expect(hints(given({ outcome: 'exited' }))).toEqual([]);
     expect(hints(given({ outcome: 'failed' }, 'BOOT-of-before'))).toEqual([]);
