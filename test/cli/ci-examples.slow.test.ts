@@ -92,6 +92,26 @@ describe('examples/ci/gitlab.yml on a simulated rack', () => {
     expect((await runJob('gitlab', 'plan')).at(-1)).toBe(0);
     await meshwright(place, ['sim', 'fault', 'power-wrong', 'studio-3']);
     expect((await runJob('gitlab', 'apply'))[1]).toBe(5);
+    await meshwright(place, ['sim', 'fault', '--clear']);
+  });
+
+  it('updates macOS after the merge with the consent of the person who started the job `apply`', async () => {
+    const file = textIn('cluster.yaml')
+      .replace('version: "26.5"', 'version: "26.7"')
+      .replace('driver: manual', 'driver: softwareupdate')
+      .replace(/^ssh:$/m, 'ssh:\n  password: { env: MESH_PW }');
+    place.write('cluster.yaml', file);
+    const { env: request, notes } = await gitlabDouble([]);
+    const env = { ...request, MESH_PW: 'simulated', MESHWRIGHT_TRUST: 'env=MESH_PW' };
+    expect(await runJob('gitlab', 'plan', env)).toEqual([0, 0, 0, 0, 0]);
+    expect(notes[0]?.body).toContain('`apply` after the merge allows the update of macOS that follows.\n\n');
+    expect(await runJob('gitlab', 'apply', env)).toEqual([0, 0]);
+    const seen = async () =>
+      (await meshwright(place, ['facts', '--fact', 'macos-version', '--sim', '--json'], { env })).stdout;
+    expect((await seen()).match(/"26\.5"/g)).toHaveLength(4);
+    expect(await runJob('gitlab', 'upgrade', env)).toEqual([0]);
+    expect((await seen()).match(/"26\.7"/g)).toHaveLength(4);
+    expect((await meshwright(place, ['ask', 'chat', 'hello', '--sim'], { env })).code).toBe(0);
   });
 });
 
