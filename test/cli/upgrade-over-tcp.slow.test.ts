@@ -40,6 +40,8 @@ const { place } = pairPlace(file('old'), {
     await writeTinyGguf(join(folder, 'models/gguf/tiny.gguf'));
     for (const name of ['old', 'newer', 'newest']) writeArchive(folder, name);
     writeArchive(folder, 'broken', '#!/usr/bin/perl\nexit 3;\n');
+    const onlyTcp = 'exit 3 unless $ENV{GGML_RPC_NO_RDMA};';
+    writeArchive(folder, 'tcp-only', doubleText('llamacpp/llama.pl').replace('\n', `\n${onlyTcp}\n`));
   },
 });
 const run = (...words: string[]): Promise<Ran> => meshwright(place, [...words, '--sim']);
@@ -144,6 +146,15 @@ describe('upgrade runtime over RDMA', () => {
     const upgraded = await upgrade();
     expect([upgraded.document.exit, upgraded.starts]).toEqual([0, ['chat over rdma', 'code over rdma']]);
     expect(await ranOn('studio-1')).toBe(`${version('newest')} over rdma`);
+    await isConverged();
+  });
+
+  it('rolls back the canary if the new version serves over TCP but not over RDMA', async () => {
+    name('tcp-only');
+    const upgraded = await upgrade();
+    expect([upgraded.document.exit, upgraded.starts]).toEqual([1, ['chat over tcp', 'chat over rdma']]);
+    expect(codes(upgraded)).toContain('upgrade/rolled-back');
+    for (const node of ['studio-1', 'studio-2']) expect(await ranOn(node)).toBe(`${version('newest')} over rdma`);
     await isConverged();
   });
 });
