@@ -1,20 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ReportDocument } from '../../src/model/documents.generated.ts';
-import { type FileValue, filePart, first, pairFile, second } from '../scenarios/converge-file.ts';
+import { first, second } from '../scenarios/converge-file.ts';
 import { json, meshwright, type Ran } from './meshwright.ts';
 import { pairPlace } from './pair.ts';
 import { schemaCheck } from './schema-check.ts';
+import { twoUnits } from './two-units.ts';
 
-/** Two units: a placement on each Mac. */
-const file: FileValue = pairFile((value) => {
-  const { sharding: _, ...chat } = filePart(value, 'placements', 'chat');
-  value['placements'] = {
-    left: { ...chat, nodes: [first], transport: 'tcp' },
-    right: { ...chat, nodes: [second], transport: 'tcp' },
-  };
-});
-
-const { place } = pairPlace(file);
+const { place } = pairPlace(twoUnits());
 const run = (...words: string[]): Promise<Ran> => meshwright(place, [...words, '--sim']);
 const report = (ran: Ran): ReportDocument => {
   const document = json(ran);

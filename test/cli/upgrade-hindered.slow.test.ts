@@ -6,26 +6,16 @@ import type { ReportDocument } from '../../src/model/documents.generated.ts';
 import { doubleText } from '../../src/sim/doubles/double-files.ts';
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
 import { disturbanceOf } from '../scenarios/converge-effects.ts';
-import { type FileValue, filePart, fileText, first, pairFile, second } from '../scenarios/converge-file.ts';
+import { fileText, first, second } from '../scenarios/converge-file.ts';
 import { eventually } from '../until.ts';
 import { serve } from './follow-doctor.ts';
 import type { Ran } from './meshwright.ts';
 import { pairPlace } from './pair.ts';
 import { askFleet, effectsSince } from './simulated-effects.ts';
 import { listenTo } from './talking.ts';
+import { twoUnits } from './two-units.ts';
 
-/** Two units: a placement on each Mac. */
-const file = (archive: string): FileValue =>
-  pairFile((value) => {
-    const { sharding: _, ...chat } = filePart(value, 'placements', 'chat');
-    value['placements'] = {
-      left: { ...chat, nodes: [first], transport: 'tcp' },
-      right: { ...chat, nodes: [second], transport: 'tcp' },
-    };
-    filePart(value, 'runtimes', 'reference')['archive'] = `./dist/${archive}.tar.gz`;
-  });
-
-const { place, run } = pairPlace(file('reference'));
+const { place, run } = pairPlace(twoUnits());
 
 /** An archive that does not fit on a full disk. */
 function useArchive(name: string): void {
@@ -34,7 +24,7 @@ function useArchive(name: string): void {
     { path: 'data', mode: 0o644, content: randomBytes(300_000) },
   ];
   writeFileSync(join(place.folder, `dist/${name}.tar.gz`), tarGz(files));
-  place.write('cluster.yaml', fileText(file(name)));
+  place.write('cluster.yaml', fileText(twoUnits(name)));
 }
 
 const upgrade = ['upgrade', 'runtime', 'reference', '--sim', '--yes'];

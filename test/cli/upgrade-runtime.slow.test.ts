@@ -5,24 +5,14 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { ReportDocument } from '../../src/model/documents.generated.ts';
 import { doubleText } from '../../src/sim/doubles/double-files.ts';
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
-import { type FileValue, filePart, fileText, first, pairFile, second } from '../scenarios/converge-file.ts';
+import { fileText, second } from '../scenarios/converge-file.ts';
 import { codesOf, json, meshwright, type Ran } from './meshwright.ts';
 import { pairPlace } from './pair.ts';
 import { schemaCheck } from './schema-check.ts';
 import { listenTo } from './talking.ts';
+import { twoUnits } from './two-units.ts';
 
-/** Two units: a placement on each Mac. */
-const file = (archive: string): FileValue =>
-  pairFile((value) => {
-    const { sharding: _, ...chat } = filePart(value, 'placements', 'chat');
-    value['placements'] = {
-      left: { ...chat, nodes: [first], transport: 'tcp' },
-      right: { ...chat, nodes: [second], transport: 'tcp' },
-    };
-    filePart(value, 'runtimes', 'reference')['archive'] = `./dist/${archive}.tar.gz`;
-  });
-
-const { place } = pairPlace(file('reference'));
+const { place } = pairPlace(twoUnits());
 const run = (...words: string[]): Promise<Ran> => meshwright(place, [...words, '--sim']);
 const upgrade = (...words: string[]): Promise<Ran> => run('upgrade', 'runtime', 'reference', ...words);
 const report = (ran: Ran): ReportDocument => {
@@ -32,7 +22,7 @@ const report = (ran: Ran): ReportDocument => {
 };
 const flat = (text: string): string => text.replace(/\s+/g, ' ');
 const useArchive = (name: string): void => {
-  place.write('cluster.yaml', fileText(file(name)));
+  place.write('cluster.yaml', fileText(twoUnits(name)));
 };
 
 /** An archive whose program is this text, or the rank's double with a remark. */
