@@ -5,11 +5,11 @@ import { given } from '../../model/given.ts';
 import { runSecretCommand } from '../../secrets/resolve-secret.ts';
 import { bench } from '../bench/bench.ts';
 import { exitCode } from '../exit-codes.ts';
-import type { GuardedEffect } from '../plan/consent.ts';
+import { beyondUpgrade, type GuardedEffect } from '../plan/consent.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { recoverPlacements } from './recover.ts';
-import { macosAllowable, upgradeMacos } from './upgrade-macos.ts';
-import { runtimeAllowable, runtimesOn, upgradeUnits } from './upgrade-runtime.ts';
+import { upgradeMacos } from './upgrade-macos.ts';
+import { runtimesOn, upgradeUnits } from './upgrade-runtime.ts';
 
 interface PerformOptions {
   /** The cluster file's folder, in which its other programs run, too. */
@@ -61,9 +61,9 @@ async function upgrade(
       diagnostics.push(...error.diagnostics);
     }
   };
-  if (what === 'macos') await finish(() => upgradeMacos({ ...agreedFor(macosAllowable), words: nodes }));
+  if (what === 'macos') await finish(() => upgradeMacos({ ...agreedFor(beyondUpgrade.macos), words: nodes }));
   else {
-    const agreed = agreedFor(runtimeAllowable);
+    const agreed = agreedFor(beyondUpgrade.runtime);
     const names = what === 'runtimes' ? runtimesOn(agreed, nodes) : [what.runtime];
     for (const name of names) await finish(() => upgradeUnits({ ...agreed, words: [name] }, nodes));
   }

@@ -32,7 +32,7 @@ import {
 import { settleFromLock } from '../cluster/settle-cluster.ts';
 import { openTargets } from '../cluster/ssh-targets.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
-import { type ConsentPolicy, createConsent } from '../plan/consent.ts';
+import { beyondUpgrade, type ConsentPolicy, createConsent } from '../plan/consent.ts';
 import { readReviewed, requireReviewedUpdates } from '../plan/plan-document.ts';
 import { diagnosticsJson, pageFor, paragraphText, showDiagnostics, withLine } from '../terminal/console.ts';
 import { exitOfSignal } from '../terminal/signals.ts';
@@ -102,9 +102,7 @@ export const upgradeMacos: VerbBody = async (run) => {
   return roll({ ...upgrade, ...(await installerFor(upgrade, views)), agreed }, { views, offers });
 };
 
-export const macosAllowable = ['locked-reboot', 'rdma-start'] as const;
-
-const policy = { named: ['interrupt', 'reboot'], allowable: macosAllowable } as const;
+const policy = { named: ['interrupt', 'reboot'], allowable: beyondUpgrade.macos } as const;
 
 /** With a reviewed plan, the command itself is no consent: a job of CI types it after every merge. */
 const policyOf = ({ reviewed }: Upgrade): ConsentPolicy =>

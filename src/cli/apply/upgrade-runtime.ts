@@ -32,7 +32,7 @@ import { refuseUnresolved, type SettledCluster, settleFromLock, settleOneRuntime
 import { openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { observeNodes } from '../look/observe-fleet.ts';
-import { type Consent, createConsent } from '../plan/consent.ts';
+import { beyondUpgrade, type Consent, createConsent } from '../plan/consent.ts';
 import { showPlan } from '../plan/plan-document.ts';
 import { diagnosticsJson, pageFor, paragraphText, showDiagnostics, showEnded } from '../terminal/console.ts';
 import type { Run, VerbBody } from '../verb.ts';
@@ -63,8 +63,6 @@ interface Upgrade {
   readonly old: Digest | undefined;
 }
 
-export const runtimeAllowable = ['rdma-start'] as const;
-
 /** `upgrade runtime NAME`: brings a runtime to the version in the file, one unit after another. */
 export const upgradeRuntime: VerbBody = (run) => upgradeUnits(run);
 
@@ -83,7 +81,7 @@ export async function upgradeUnits(run: Run, on?: readonly NodeName[]): Promise<
   const { name } = before;
   const users = usersOf(applied.fleet, before);
   const ways = openTargets(run, applied.opened);
-  const consent = createConsent(run, { named: ['interrupt'], allowable: runtimeAllowable });
+  const consent = createConsent(run, { named: ['interrupt'], allowable: beyondUpgrade.runtime });
   const cluster = await settleWish(run, applied, { name, nodes: users, ways, consent });
   const { fleet } = cluster;
   const runtime = wantedRuntime(run, fleet);

@@ -23,6 +23,9 @@ const guarded = [
 /** An effect that can be named in `--allow`. */
 export type GuardedEffect = (typeof guarded)[number];
 
+/** The effects that the upgrade commands do not imply; a playbook passes its own consent to them on. */
+export const beyondUpgrade = { macos: ['locked-reboot', 'rdma-start'], runtime: ['rdma-start'] } as const;
+
 /** The effects that a command may have without asking. */
 export interface ConsentPolicy {
   /** Effects that the command implies: `reboot` implies a reboot. */
