@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { exampleDrivers } from '../../src/cli/sim/sim-example.ts';
 import { type FaultName, faultNames } from '../../src/sim/faults/faults.ts';
-import { isKept, recordEffect, recordedEffect, usualTransport } from '../contract/fault-effects.ts';
+import { type FaultEffect, isKept, recordEffect, recordedEffect, usualTransport } from '../contract/fault-effects.ts';
 import { isWhole, sampleOf, sliceOf } from '../sample.ts';
 import { endFaults, followDoctor, seenIn, serve, setFaults } from './follow-doctor.ts';
 import { driverPlace } from './pair.ts';
@@ -26,6 +26,12 @@ const isUsual = ({ driver, transport }: Case['rack']): boolean => transport === 
 const cases = isRecording
   ? singles.filter(({ rack }) => isUsual(rack))
   : [...sampleOf(singles, { few: 1, oneIn: 120 }), ...(isWhole ? sliceOf(pairs, 223) : [])];
+
+/** Without the consent for which `apply` asks only while the placement hangs: on a slow machine, a rank exits before. */
+const steady = (effect: FaultEffect): FaultEffect => ({
+  ...effect,
+  typed: effect.typed.map((command) => command.replace(' --allow interrupt', '')),
+});
 
 /** Only racks with a case here are booted. */
 const tables = racks.flatMap((rack) => {
@@ -60,7 +66,7 @@ describe.concurrent.each(tables)(
           const row = recordedEffect(fault, driver);
           if (isKept(fault, effect, row)) return;
           if (isRecording) recordEffect(fault, driver, effect);
-          else expect(effect).toEqual(row);
+          else expect(steady(effect)).toEqual(row && steady(row));
         } finally {
           await endFaults(run);
         }
