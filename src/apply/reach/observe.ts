@@ -77,7 +77,7 @@ export async function observeFleet(ways: readonly NodeTarget[], options: Observe
 
 /**
  * Observes the Macs of meshes again whose ranks all ran but returned no token, without requesting one: the request may
- * have ended a rank or its Mac after that Mac had answered.
+ * have ended a rank or its Mac after that Mac had answered. A suspended rank needs no second look: it is the cause.
  * @param observe observes these nodes without requesting tokens
  */
 export async function observeSilentMeshes(
@@ -87,7 +87,8 @@ export async function observeSilentMeshes(
 ): Promise<FleetObservation> {
   const silent = layouts.filter(({ name, nodes }) => {
     const ranks = nodes.map((node) => seenValue(seeRank(node, name, before.nodes[node]?.facts).seen));
-    return ranks[0]?.record?.token.kind === 'silent' && ranks.every((rank) => rank !== undefined && isRunning(rank));
+    const ran = ranks.filter((rank) => rank !== undefined && isRunning(rank) && rank.suspended === undefined);
+    return ranks[0]?.record?.token.kind === 'silent' && ran.length === ranks.length;
   });
   if (silent.length === 0) return before;
   const now = await observe([...new Set(silent.flatMap(({ nodes }) => nodes))]);

@@ -8,7 +8,7 @@ import { plainText } from '../../diagnostics/prose-text.ts';
 import type { Plan, StepReport } from '../../engine/plan/plan.ts';
 import { nodesOfPlays, type PlayScope } from '../../engine/playbooks/expand.ts';
 import { loadPlaybook } from '../../engine/playbooks/load.ts';
-import type { Playbook, Task } from '../../engine/playbooks/playbook.ts';
+import { type Playbook, type Task, updatesMacos } from '../../engine/playbooks/playbook.ts';
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
@@ -185,11 +185,20 @@ function pageOf(
   };
 }
 
+/** True if a task of the playbook restarts Macs. */
+const restarts = ({ plays }: Playbook): boolean =>
+  plays.some(({ tasks }) =>
+    tasks.some(
+      (task) => task.kind === 'reboot' || updatesMacos(task) || (task.kind === 'goal' && task.goal.kind === 'reboot'),
+    ),
+  );
+
 /** The scope of a playbook that restarts Macs also knows which of them this run can unlock at FileVault. */
 async function withUnlocks(run: Run, playbook: Playbook, scope: PlayScope, ways: SshTargets): Promise<PlayScope> {
+  if (!restarts(playbook)) return scope;
   const names = nodesOfPlays(playbook.plays, scope);
   const nodes = scope.desired.nodes.filter(({ name }) => names.includes(name));
-  const unlocks = await unlockReadiness(run, playbook, { fleet: { nodes }, ways });
+  const unlocks = await unlockReadiness(run, { fleet: { nodes }, ways });
   return { ...scope, desired: { ...scope.desired, ...unlocks } };
 }
 

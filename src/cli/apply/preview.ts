@@ -163,7 +163,7 @@ function workText(
         : `brings back what does not serve of ${listText(work.placements)}; at most ${most}`;
     case 'upgrade':
       return plan === undefined || !hasMachineSteps(plan)
-        ? 'nothing to do now'
+        ? 'stops and starts nothing now'
         : `one unit after another: ${effectTexts(plan).join('; ')}`;
     case 'bench':
       return `measures ${work.placements.length === 0 ? 'nothing' : listText(work.placements)}`;

@@ -26,7 +26,6 @@ import { namedNodes } from '../cluster/targets.ts';
 import { askNodes, observeNodes, shownOnly } from '../look/observe-fleet.ts';
 import { unlockReadiness } from '../unlock/unlock-by-itself.ts';
 import { type Run, textOption, usageError } from '../verb.ts';
-import { playbookOf } from './act-on.ts';
 import type { RunUpdateProgram } from './update-drivers.ts';
 
 /** A scan of the update server takes longer than an observation. */
@@ -120,8 +119,7 @@ export async function staysLocked(
     .flatMap((view) => view.nodes)
     .flatMap(({ node, state, hasFileVault }) => (hasFileVault && state.kind !== 'done' ? node : []));
   if (isByHand || nodes.length === 0) return [];
-  const goal = { kind: 'reboot', nodes } as const;
-  const { unlocks = {} } = await unlockReadiness(run, playbookOf('reboot', { kind: 'goal', goal }), { fleet, ways });
+  const { unlocks = {} } = await unlockReadiness(run, { fleet, ways });
   return nodes.filter((node) => unlocks[node] !== 'ready');
 }
 

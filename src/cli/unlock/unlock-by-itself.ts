@@ -14,7 +14,6 @@ import {
 } from '../../apply/unlock-node.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError, hasTrait } from '../../diagnostics/diagnostic.ts';
-import { type Playbook, updatesMacos } from '../../engine/playbooks/playbook.ts';
 import type { DesiredFleet, DesiredNode, UnlockReadiness } from '../../model/desired.ts';
 import { jsonObject, parsedJson } from '../../model/digest.ts';
 import type { NodeName } from '../../model/node.ts';
@@ -172,21 +171,8 @@ async function quietSecret(run: Run, node: DesiredNode, clusterFile: string): Pr
   return resolved.kind === 'resolved' ? resolved.secret : undefined;
 }
 
-/** True if a task of the playbook restarts Macs. */
-const restarts = ({ plays }: Playbook): boolean =>
-  plays.some(({ tasks }) =>
-    tasks.some(
-      (task) => task.kind === 'reboot' || updatesMacos(task) || (task.kind === 'goal' && task.goal.kind === 'reboot'),
-    ),
-  );
-
-/** Whether this run can unlock each node at FileVault by itself, if the playbook restarts Macs. Contacts no node. */
-export async function unlockReadiness(
-  run: Run,
-  playbook: Playbook,
-  { fleet, ways }: About,
-): Promise<Pick<DesiredFleet, 'unlocks'>> {
-  if (!restarts(playbook)) return {};
+/** Whether this run can unlock each node at FileVault by itself. Contacts no node. */
+export async function unlockReadiness(run: Run, { fleet, ways }: About): Promise<Pick<DesiredFleet, 'unlocks'>> {
   const attempts = openUnlockAttempts(run.env, timingFor(run).unlockPauseMs);
   const own = await ownIdentity();
   const readinessOf = async (node: DesiredNode): Promise<UnlockReadiness> => {

@@ -76,6 +76,7 @@ const unlock = ['unlock', 'studio-4', '--sim', '--password-env', 'OWN_PASSWORD']
 const enroll = ['enroll', 'studio-4', ...withPassword];
 const lock = ['models', 'lock', 'tiny', '--sim'];
 const prune = ['models', 'prune', '--all', ...sim, '--allow', 'delete'];
+const upgradeMacos = ['upgrade', 'macos', '--all', ...sim];
 const release = ['release', '--all', ...sim];
 const stop = typing('stop', 'chat', ...sim);
 
@@ -115,7 +116,7 @@ export const killedCommands: readonly KilledCommand[] = [
   },
   {
     name: 'upgrade macos',
-    words: () => ['upgrade', 'macos', '--all', ...sim],
+    words: () => upgradeMacos,
     begin: async (run, place) => {
       useFile((value) => {
         filePart(value)['macos'] = { version: '26.7', accept: '>=26.1 <28', updates: { driver: 'softwareupdate' } };
@@ -123,6 +124,8 @@ export const killedCommands: readonly KilledCommand[] = [
       })(place);
       for (const node of ['studio-1', 'studio-4']) await run('sim', 'fault', 'macos-old', node);
     },
+    // `apply` does not update macOS.
+    repair: typing(...upgradeMacos),
     continued: {},
   },
   {
