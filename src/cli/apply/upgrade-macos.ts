@@ -386,9 +386,12 @@ async function personInstalls(upgrade: Upgrade, at: number): Promise<UnitView | 
 const newerIn = ({ nodes }: UnitView): readonly Diagnostic[] =>
   nodes.flatMap(({ state }) => (state.kind === 'blocked' && state.isNewer ? state.diagnostic : []));
 
+const nodesByHand = ({ nodes }: UnitView): readonly NodeName[] =>
+  nodes.flatMap(({ node, state }) => (state.kind === 'by-hand' ? node : []));
+
 /** The manual steps; empty while the Macs restart. */
 function handsText({ run, to }: Upgrade, view: UnitView): string {
-  const nodes = view.nodes.flatMap(({ node, state }) => (state.kind === 'by-hand' ? node : []));
+  const nodes = nodesByHand(view);
   if (nodes.length === 0) return '';
   const typed = prose`Simulated rack: ${aside(meshwright('sim hands', 'update', ...nodes, to))} does this.`;
   const rehearsal = run.console.isSimulated ? `\n${paragraphText(run.console, typed)}` : '';
@@ -398,7 +401,7 @@ function handsText({ run, to }: Upgrade, view: UnitView): string {
 function leftToPerson(upgrade: Upgrade, view: UnitView, now: readonly UnitView[]) {
   const { run } = upgrade;
   const again = paragraphText(run.console, prose`Then: ${sameCommand(run)}`);
-  const left = view.nodes.flatMap(({ node, state }) => (state.kind === 'by-hand' ? node : []));
+  const left = nodesByHand(view);
   const detail = `A person has to install macOS ${upgrade.to} on ${everyNodeText(left)}.`;
   // The list of steps, which only people see, says the same.
   const finding = diagnose('upgrade/by-hand', { subject: nodesSubject(left), detail });

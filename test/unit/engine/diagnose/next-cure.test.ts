@@ -72,6 +72,9 @@ const next = (
     tried,
   );
 
+/** The parts of a measurement that say nothing. */
+const unmeasured = { clients: [], changed: [], cabled: [], outlets: [], observation: { nodes: {}, failures: {} } };
+
 describe('the next cure', () => {
   it('is none if the placement returned a token, even with other settings than in the file', () => {
     expect(next([trouble(suspected)], { survey: { ...hung, state: 'changed' } })).toEqual({ kind: 'serving' });
@@ -184,17 +187,8 @@ describe('the next cure', () => {
     const rebooted = diagnose('mesh/not-serving', { ...suspected, hint: prose`${meshwright('reboot', 'studio-2')}` });
     const unread: PlacementSurvey = { ...hung, name: 'other', state: 'unknown', standing: 'unknown' };
     const troubles = [trouble(bridge, { hanging: ['placement chat'] }), trouble(rebooted)];
-    const nextWith = (other: PlacementSurvey) => {
-      const seen = {
-        troubles,
-        clients: [],
-        changed: [],
-        cabled: [],
-        outlets: [],
-        observation: { nodes: {}, failures: {} },
-      };
-      return nextCure({ ...seen, placements: [hung, other] }, ['chat', 'other']);
-    };
+    const nextWith = (other: PlacementSurvey) =>
+      nextCure({ ...unmeasured, troubles, placements: [hung, other] }, ['chat', 'other']);
     expect(nextWith(unread)).toEqual({ kind: 'person', findings: [bridge, rebooted] });
     expect(nextWith({ ...unread, nodes: [nodeName('studio-3')] })).toMatchObject({ cure: { rung: 'network' } });
     expect(nextWith({ ...unread, state: 'serving' })).toMatchObject({ cure: { rung: 'network' } });
@@ -253,22 +247,15 @@ describe('the next cure', () => {
     const placements = surveyPlacements(view);
     const findings = placementFindings(view, placements);
     const troubles = troublesOf({ desired, observation, findings, placements });
-    const seen = { troubles, placements, observation, clients: [], changed: [], cabled: [], outlets: [] };
-    expect(nextCure(seen, ['kimi'])).toMatchObject({ cure: { rung: 'restart', names: ['kimi'] } });
+    expect(nextCure({ ...unmeasured, troubles, placements, observation }, ['kimi'])).toMatchObject({
+      cure: { rung: 'restart', names: ['kimi'] },
+    });
   });
 
   it('RC9: restarts all ranks of a placement together, and no placement that serves on the same Macs', () => {
     const whole: PlacementSurvey = { ...hung, name: 'other', state: 'serving', standing: 'met' };
     const troubles = [trouble(suspected, { restarts: ['chat', 'other'] })];
-    const seen = {
-      troubles,
-      clients: [],
-      changed: [],
-      cabled: [],
-      outlets: [],
-      observation: { nodes: {}, failures: {} },
-    };
-    const found = nextCure({ ...seen, placements: [hung, whole] }, ['chat', 'other']);
+    const found = nextCure({ ...unmeasured, troubles, placements: [hung, whole] }, ['chat', 'other']);
     expect(found).toMatchObject({ cure: { rung: 'restart', names: ['chat'] } });
   });
 
