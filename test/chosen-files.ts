@@ -12,6 +12,7 @@ export const nightParts = {
   properties: /^test\/property\//,
   namespaces: /^test\/namespace\//,
   kills: /^test\/scenarios\/(?:kill|cut)-/,
+  moments: /^test\/cli\/kill-verbs/,
   verbs: /^test\/cli\/kill-/,
   follower: /^test\/cli\/blind-follower/,
   skeletons: /^test\/cli\/skeletons/,

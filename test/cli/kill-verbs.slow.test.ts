@@ -8,7 +8,7 @@ const commands = killedCommands.filter(({ continued }) => continued !== undefine
 
 // Each command has a separate rack. They run in parallel, because they mostly wait for leases to expire.
 describe.concurrent.each(sampleOf(commands, { few: 1, oneIn: 3 }))('$name, killed at any instant', (command) => {
-  it('can be completed from a different computer', { timeout: 3_600_000 }, async ({ onTestFinished }) => {
+  it('can be completed from a different computer', { timeout: 7_200_000 }, async ({ onTestFinished }) => {
     const place = await servingPlace();
     onTestFinished(() => endPlace(place));
     await expectEveryKillHeals(place, command);

@@ -7,6 +7,7 @@ import type { Place } from '../place.ts';
 import {
   hook,
   type KilledCommand,
+  longestMs,
   pathsOn,
   pointsOf,
   revert,
@@ -28,7 +29,7 @@ async function rehearse(place: Place, command: KilledCommand) {
   const words = await command.words(place);
   const all = await pointsOf(place, words, command);
   await run(...(command.continued?.again ?? words));
-  const wanted = command.continued?.points ?? /^(?:record|file) /;
+  const wanted = command.continued?.points ?? /^(?:record (?!intent )|file )/;
   return { points: all.filter((point) => wanted.test(point)), paths: pathsOn(await rootsOf(place), passing) };
 }
 
@@ -41,11 +42,12 @@ function forgetJournal({ state }: Place): void {
 
 /** Kills the command once, and runs the next one on a different computer, which waits until the lease expires. */
 async function killOnce(place: Place, command: KilledCommand, point: string): Promise<void> {
-  const { begin, env, continued } = command;
-  await revert(place, command);
+  const { begin, undo, env, continued } = command;
+  // The Macs match the file unless the command leaves changes.
+  await (continued?.leaves === undefined ? undo?.(typed(place, command), place) : revert(place, command));
   await begin?.(typed(place, command), place);
   const words = await command.words(place);
-  const killed = await meshwright(place, words, { env: { ...env, NODE_OPTIONS: hook, MW_DIE_AT: point } });
+  const killed = await meshwright(place, words, { env: { ...env, NODE_OPTIONS: hook, MW_DIE_AT: point }, longestMs });
   expect([point, killed.signal, killed.signal === null ? killed.stderr : '']).toEqual([point, 'SIGKILL', '']);
   forgetJournal(place);
   await settled(place);

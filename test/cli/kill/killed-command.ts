@@ -27,7 +27,10 @@ export interface KilledCommand {
 interface Continued {
   /** The arguments of the command after the kill; absent: the same ones. */
   readonly again?: readonly string[];
-  /** The points at which it is killed; absent: each record of its journal, and each file that it replaces. */
+  /**
+   * The points at which it is killed; absent: each record of its journal, and each file that it replaces. Without the
+   * intents of steps: they change only the journal, which a different computer does not have.
+   */
   readonly points?: RegExp;
   /** `changes` if a plan finds changes after the command. */
   readonly leaves?: 'changes';
@@ -38,6 +41,9 @@ export type Act = (run: Typed, place: Place) => Promise<unknown>;
 /** Runs a command; fails unless it exits with 0. */
 export type Typed = (...words: string[]) => Promise<Ran>;
 
+/** An upgrade that waits for the lease of a killed run and restarts Macs takes minutes on a busy machine. */
+export const longestMs = 600_000;
+
 /** Loads the hooks that kill a command. */
 export const hook = `--import ${new URL('die-at.mjs', import.meta.url).href}`;
 
@@ -47,7 +53,7 @@ export async function type(
   words: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Ran> {
-  const ran = await meshwright(place, words, { env });
+  const ran = await meshwright(place, words, { env, longestMs });
   expect(ran.code, `${words.join(' ')}\n${ran.stdout}${ran.stderr}`).toBe(0);
   return ran;
 }
@@ -85,7 +91,9 @@ export const pointsOf = async (place: Place, words: readonly string[], { env }: 
 
 /** Kills a command after a number of kill points; returns the run and the points that it reached. */
 export const killAfter = (place: Place, words: readonly string[], { env }: KilledCommand, count: number) =>
-  listPoints(place, (hooks) => meshwright(place, words, { env: { ...env, ...hooks, MW_DIE_AFTER: String(count) } }));
+  listPoints(place, (hooks) =>
+    meshwright(place, words, { env: { ...env, ...hooks, MW_DIE_AFTER: String(count) }, longestMs }),
+  );
 
 interface SimulatedNode {
   readonly root: string;

@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nativePartsTested } from '../../native-parts.ts';
 import { type FileValue, filePart, fileText, pairFile } from '../../scenarios/converge-file.ts';
@@ -34,6 +34,16 @@ const useNewer: Act = async (run, place) => {
   nameNewer(place);
   await run(...apply);
 };
+
+/** Removes the versions that are not in use, so that an upgrade installs the newer one again. */
+async function removeUnusedVersions(place: Place): Promise<void> {
+  for (const root of await rootsOf(place)) {
+    const versions = join(root, 'opt/meshwright/runtimes/reference');
+    const kept = ['current', readlinkSync(join(versions, 'current'))];
+    for (const name of readdirSync(versions).filter((one) => !kept.includes(one)))
+      rmSync(join(versions, name), { recursive: true });
+  }
+}
 
 const sim = ['--sim', '--yes'];
 const env = { OWN_PASSWORD: 'simulated' };
@@ -131,7 +141,10 @@ export const killedCommands: readonly KilledCommand[] = [
   {
     name: 'upgrade runtime',
     words: () => ['upgrade', 'runtime', 'reference', ...sim],
-    begin: async (_, place) => nameNewer(place),
+    begin: async (_, place) => {
+      nameNewer(place);
+      await removeUnusedVersions(place);
+    },
     undo: restoreFile,
     continued: {},
   },
