@@ -115,6 +115,10 @@ export const uncompared: Readonly<Partial<Record<FaultName, { readonly names: Re
     names: / secrets$/,
     reason: 'the answer is about as long as what the connection carries: it broke in two of three recordings',
   },
+  'local-network-denied': {
+    names: /^all status$/,
+    reason: 'the first request makes a rank complain: before or after the same observation reads its log',
+  },
   'tcp-load-panic': {
     names: /^(?:all (?:apply|reboot|status)$|all-but-one )/,
     reason: 'the Mac panics while a mesh is loaded or asked: before or after an observation of the same run',
