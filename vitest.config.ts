@@ -84,7 +84,7 @@ export default defineConfig({
     retry: process.env['CI'] === undefined ? 0 : 1,
     // Only `-u` writes golden files: a missing file is a failure, with or without CI=1.
     update: 'none',
-    // No test changes modules that another test imports, and most of two hundred files import the same modules.
+    // No test leaves changed modules to another test, and most of two hundred files import the same modules.
     isolate: false,
     reporters: results === undefined ? ['default'] : ['default', 'json'],
     ...(results === undefined ? {} : { outputFile: { json: results } }),

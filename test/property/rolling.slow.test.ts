@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { ForeseenBatch, PlaybookReport } from '../../src/apply/playbook-report.ts';
 import { runPlaybook } from '../../src/apply/run-playbook.ts';
 import { realTiming } from '../../src/apply/run-timing.ts';
@@ -22,6 +22,13 @@ import { meshFleet, observeMesh, placed, type RankCase } from '../rack/placement
 import { desiredFleet, links, settledFacts } from '../rack/rack.ts';
 import { runs } from '../runs.ts';
 import { sampleSeed } from '../sample.ts';
+
+// Other test files in this process load these modules too, before or after this one, and without the made-up rack.
+vi.hoisted(() => vi.resetModules());
+afterAll(() => {
+  vi.doUnmock('../../src/apply/open-run.ts');
+  vi.resetModules();
+});
 
 /** Steps act on a made-up rack instead of being sent; everything else of a run is real. */
 vi.mock('../../src/apply/open-run.ts', () => {
