@@ -44,7 +44,7 @@ plays:
   respect: `about: Reboots up to four Macs at a time, but never two placements that serve.
 plays:
   - nodes: all
-    serial: 4                                   # Macs without a placement fill the batch
+    serial: 4                                   # Macs without a placement that come next fill the batch
     respect: placements
     tasks:
       - reboot: {}
@@ -109,14 +109,14 @@ complete the keys, begin the file with \`# yaml-language-server: $schema=./schem
 
 Macs that a placement connects are a **unit**: if one of them stops, the placement stops. Placements that share a Mac are
 one unit, and a fallback's Macs belong to it. If a task may stop placements, a batch consists of whole units, so that no
-placement is interrupted twice. \`serial: unit\` takes one unit at a time; the first one is the canary. A number or share
-that is smaller than a unit is refused. If there is only one unit, no canary can go first, and the preview says that
-everything stops.
+placement is interrupted twice, and a number or share that is smaller than a unit is refused. \`serial: unit\` takes one
+unit at a time; the first one is the canary. If there is only one unit, no canary can go first, and the preview says
+that everything stops.
 
 A batch ends with the play's \`bake\` time, in which its placements must return tokens. If a Mac of the batch failed, the
 play's \`rescue\` tasks run. If more Macs failed than \`maxFailures\` allows, no further batch begins, and the other units
-stay untouched. A Mac whose result is unknown counts as failed. At the end, everything that has baked is checked once
-more, because a Mac can be lost while later batches run.
+stay untouched. A Mac whose result is unknown counts as failed. At the end, everything that the last play has baked is
+checked once more, because a Mac can be lost while later batches run.
 
 \`stop\`, \`restart\`, \`reboot\` and \`shutdown\` drain first: gateways refuse new requests, and requests in flight get
 30 s. Add \`drain\` before them for a longer time. A placement without a gateway is drained by stopping it. A placement

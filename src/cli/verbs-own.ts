@@ -10,6 +10,7 @@ export const ownVerbs: readonly ListedVerb[] = [
     options: [
       { flags: '--all', text: 'every node in the file, for plays with `nodes: targets`' },
       { flags: '--check', text: 'show every batch and its effects, and change nothing' },
+      { flags: '--update-lock', text: 'write the versions of runtime upgrades to the lock, even without a terminal' },
       {
         flags: '--allow <effects>',
         text: 'interrupt, reboot, locked-reboot, shutdown, rdma-start (comma-separated)',

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { type FileValue, fileText, first, second } from '../scenarios/converge-file.ts';
 import { diskOf, hasJob, pathsNamed } from './disks.ts';
-import { json } from './meshwright.ts';
+import { codesOf, json } from './meshwright.ts';
 import { bareFile, pairPlace } from './pair.ts';
 import { endedBy } from './talking.ts';
 
@@ -83,7 +83,29 @@ describe('a runtime with an mlx-lm version', () => {
       false,
     ]);
     expect(found('mlx-lm-0.31.3-python-3.12.requirements')).toEqual([]);
-    place.write('cluster.yaml', fileText(file('0.32.0')));
+  });
+
+  it('is upgraded by a playbook, which needs the same consent and makes the list first', async () => {
+    const playbook = ['run', 'upgrade-runtime', '--all', '--sim'];
+    const checked = await run(...playbook, '--check');
+    expect([checked.code, checked.stdout]).toEqual([
+      2,
+      expect.stringMatching(/interrupts chat.*New in .*the packages of mlx-lm 0\.31\.3/s),
+    ]);
+    const refused = await run(...playbook, '--yes');
+    expect([refused.code, refused.stderr, isListing()]).toEqual([
+      5,
+      expect.stringMatching(/interrupts chat .*Nothing was changed\./),
+      false,
+    ]);
+    place.write('cluster.yaml', fileText(file('9.9.9')));
+    const wrong = await run(...playbook, '--yes', '--allow', 'interrupt', '--json');
+    expect([wrong.code, codesOf(json(wrong))]).toEqual([65, ['runtime/packages-unlisted']]);
+    place.write('cluster.yaml', fileText(file('0.31.3')));
+    const upgraded = await run(...playbook, '--yes', '--allow', 'interrupt', '--json');
+    expect([upgraded.code, json(upgraded)]).toEqual([0, expect.objectContaining({ exits: [0] })]);
+    expect(json(upgraded)).toMatchObject({ lock: { written: true, additions: [expect.stringContaining('mlx')] } });
+    expect((await run('plan', '--sim', '--detailed-exitcode')).code).toBe(0);
   });
 
   it('can be stopped even if its lock does not have a gateway yet', async () => {

@@ -1,6 +1,9 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import type { ReportDocument } from '../../src/model/documents.generated.ts';
 import { type FileValue, filePart, fileText, first, second } from '../scenarios/converge-file.ts';
+import { pathsNamed } from './disks.ts';
 import { codesOf, json, meshwright, type Ran } from './meshwright.ts';
 import { pairPlace } from './pair.ts';
 import { schemaCheck } from './schema-check.ts';
@@ -24,6 +27,19 @@ const flat = (text: string): string => text.replace(/\s+/g, ' ');
 
 beforeAll(async () => {
   expect((await run('apply', '--yes')).code).toBe(0);
+});
+
+it('run upgrade-runtime needs --update-lock for a new version if nobody sees it', async () => {
+  place.write('cluster.yaml', fileText(file('26.5', 'newer')));
+  const [rehearsed = ''] = pathsNamed(place, 'cluster.lock');
+  place.write('cluster.lock', readFileSync(rehearsed, 'utf8'));
+  // Without --sim: what the lock lacks is refused before any Mac is contacted.
+  const codes = async (...words: string[]): Promise<readonly string[]> =>
+    codesOf(json(await meshwright(place, ['run', 'upgrade-runtime', '--all', '--yes', '--json', ...words])));
+  expect(await codes()).toEqual(['lock/unresolved']);
+  expect(await codes('--update-lock')).not.toContain('lock/unresolved');
+  expect(await codes('--check')).not.toContain('lock/unresolved');
+  rmSync(join(place.folder, 'cluster.lock'));
 });
 
 it('run upgrade-runtime asks for consent to its effects, and upgrades one unit after another', async () => {

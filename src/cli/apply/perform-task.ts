@@ -40,10 +40,11 @@ async function upgrade(
   allowed: readonly GuardedEffect[],
 ): Promise<Performed> {
   const { nodes: _nodes, label: _label, ...options } = run.options;
-  const { leaseWait } = run.own;
+  const { leaseWait, updateLock } = run.own;
+  const own = given({ leaseWait, updateLock });
   const agreedFor = (effects: readonly GuardedEffect[]): Run => {
     const allow = effects.filter((effect) => allowed.includes(effect)).join(',');
-    return { ...run, words: [], own: { allow, ...given({ leaseWait }) }, options: { ...options, yes: true } };
+    return { ...run, words: [], own: { ...own, allow }, options: { ...options, yes: true } };
   };
   const diagnostics: Diagnostic[] = [];
   const exits = new Set<number>();

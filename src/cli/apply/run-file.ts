@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url';
 import type { ForeseenBatch } from '../../apply/playbook-report.ts';
 import { didYouMean } from '../../desired/did-you-mean.ts';
 import { selectNodes } from '../../desired/select.ts';
+import { archiveCode } from '../../desired/settle/settle-runtime.ts';
+import { failure } from '../../diagnostics/diagnose.ts';
 import { hasErrors } from '../../diagnostics/diagnostic.ts';
 import { needsTargets, nodesOfPlays } from '../../engine/playbooks/expand.ts';
 import { loadPlaybook } from '../../engine/playbooks/load.ts';
@@ -12,21 +14,25 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import { listText } from '../../model/lists.ts';
 import type { NodeName } from '../../model/node.ts';
+import { runtimeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
+import { withMadeRuntimes } from '../../rack/artifacts/runtimes/list-packages.ts';
 import { type OpenedCluster, openCluster, refuseErrors, refuseOpenToOthers } from '../cluster/open-cluster.ts';
-import { refuseUnresolved, type SettledCluster, settleCluster, settleFromLock } from '../cluster/settle-cluster.ts';
+import { refuseUnresolved, settleCluster, settleFromLock } from '../cluster/settle-cluster.ts';
+import { openTargets } from '../cluster/ssh-targets.ts';
 import { namedNodes } from '../cluster/targets.ts';
 import { needTrust, noticeRequests } from '../cluster/trust.ts';
 import { exitCode } from '../exit-codes.ts';
 import { readFile, readIfThere, shownPath } from '../files/read-file.ts';
-import { allowedEffects, createConsent } from '../plan/consent.ts';
+import { allowedEffects, type Consent, createConsent } from '../plan/consent.ts';
 import { pageFor, paragraphText, showDiagnostics } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { actOn, isShipped, playbookFolder } from './act-on.ts';
 import { performer } from './perform-task.ts';
 import { batchesJson, effectsOf, hasActs, hasUnchecked, previewText, unseenIn, untouchedLines } from './preview.ts';
 import type { RunOutcome } from './run-outcome.ts';
+import { settleWish } from './upgrade-runtime.ts';
 
 export const runFile: VerbBody = async (run) => {
   const [file, ...words] = run.words;
@@ -35,34 +41,40 @@ export const runFile: VerbBody = async (run) => {
   const opened = openCluster(run);
   const named: Run = { ...run, words };
   const { playbook, shown } = openPlaybook(named, file, opened.fleet);
-  const cluster = await settleFor(run, playbook, opened);
-  const { fleet } = cluster;
-  const scope = { desired: fleet, targets: targetsOf(named, playbook, fleet) };
-  const judged = nodesOfPlays(playbook.plays, scope);
   const allowable = ['interrupt', 'reboot', 'locked-reboot', 'shutdown', 'rdma-start'] as const;
   const consent = createConsent(run, { allowable });
-  const allowed = allowedEffects(run, allowable);
-  const mayReboot = allowed.includes('reboot');
   const isCheck = run.own['check'] === true;
-  const context = { desired: fleet, mayReboot };
+  const tasks = playbook.plays.flatMap((play) => [...play.tasks, ...(play.rescue ?? [])]);
+  const notices = tasks.flatMap((task) => (task.kind === 'notify' ? [task.command] : []));
+  if (!isCheck && run.options.sim !== true) await needTrust(run, noticeRequests(notices, shown));
+  const targets = targetsOf(named, playbook, opened.fleet);
+  const cluster = await settleFor(run, playbook, opened, consent);
+  const { fleet, additions, lockPlace } = cluster;
+  const lockText = (): string | undefined => readIfThere(lockPlace.path, lockPlace.shown)?.text;
+  const before = lockText();
+  const scope = { desired: fleet, targets };
+  const allowed = allowedEffects(run, allowable);
+  const context = { desired: fleet, mayReboot: allowed.includes('reboot') };
   let batches: readonly ForeseenBatch[] = [];
   const foresee = async (all: readonly ForeseenBatch[]): Promise<boolean> => {
     batches = all;
-    if (!run.options.json)
+    if (!run.options.json) {
       run.console.out(`${previewText(playbook, batches, { ...context, page: pageFor(run.console) })}\n`);
+      if (additions.length > 0)
+        run.console.out(`${paragraphText(run.console, `New in ${lockPlace.shown}: ${additions.join('; ')}.`)}\n`);
+    }
     return !isCheck && (!hasActs(batches) || (await consent.giveAll(effectsOf(batches), `Run ${shown}?`)));
   };
   // The file is read again, because its labels may change while a long playbook runs.
   const labelledNow = (labels: readonly string[]) =>
     selectNodes(openCluster(run).fleet, { names: [], labels }).nodes.map(({ name }) => name);
-  const notices = playbook.plays.flatMap(({ tasks, rescue = [] }) =>
-    [...tasks, ...rescue].flatMap((task) => (task.kind === 'notify' ? [task.command] : [])),
-  );
-  if (!isCheck && run.options.sim !== true) await needTrust(run, noticeRequests(notices, shown));
   const perform = performer(run, { folder: dirname(opened.path), allowed });
   const ahead = { foresee, checksBaked: true, labelledNow, perform } as const;
-  const check = () => ({ targets: judged });
-  const ending = ({ report }: RunOutcome) => ({ closing: untouchedLines(batches, report, fleet) });
+  const check = () => ({ targets: nodesOfPlays(playbook.plays, scope) });
+  const ending = ({ report }: RunOutcome) => ({
+    closing: untouchedLines(batches, report, fleet),
+    lock: { written: lockText() !== before, additions },
+  });
   const ended = await actOn(run, { verb: 'run', playbook, file: shown, scope, consent, ahead, check, ending }, cluster);
   const document = { ...ended.document, ...given({ batches: batchesJson(batches, context) }) };
   if (!isCheck || ended.outcome.report.isInterrupted) return { ...ended, document };
@@ -74,24 +86,35 @@ export const runFile: VerbBody = async (run) => {
   return { ...ended, exit, document: { ...document, exit, exits: [exit] }, text };
 };
 
-/** Tasks that compare nodes with the whole file need a complete lock. All other tasks act on applied placements. */
-async function settleFor(run: Run, { plays }: Playbook, opened: OpenedCluster): Promise<SettledCluster> {
+/**
+ * Tasks that compare nodes with the whole file need a complete lock. All other tasks act on applied placements, and
+ * upgrades on the versions in the file of their runtimes. Their missing lists of packages are made first; with
+ * `--check`, such a version has a made-up digest.
+ * @throws FleetError for a version that cannot be had
+ */
+async function settleFor(run: Run, { plays }: Playbook, opened: OpenedCluster, consent: Consent) {
   const tasks = plays.flatMap((play) => play.tasks);
-  const isWhole = tasks.some(
-    (task) => task.kind === 'converge' || task.kind === 'verify' || (task.kind === 'upgrade' && task.what !== 'macos'),
-  );
-  if (!isWhole) return settleFromLock(run, opened);
-  const cluster = await settleCluster(run, opened);
-  refuseUnresolved(run, cluster);
-  return cluster;
+  const isWhole = tasks.some(({ kind }) => kind === 'converge' || kind === 'verify');
+  let cluster = isWhole ? await settleCluster(run, opened) : settleFromLock(run, opened);
+  if (isWhole) refuseUnresolved(run, cluster);
+  const applied = cluster.fleet.placements.map(({ runtime }) => runtime);
+  const wanted = tasks.flatMap((task) => (isWhole || task.kind !== 'upgrade' ? [] : [task.what]));
+  const names = wanted.flatMap((what) => (what === 'runtimes' ? applied : what === 'macos' ? [] : [what.runtime]));
+  const additions: string[] = [];
+  if (names.length === 0) return { ...cluster, additions };
+  for (const name of new Set(names)) {
+    cluster = await settleWish({ ...run, words: [name] }, cluster, { ways: openTargets(run, opened), consent });
+    additions.push(...cluster.additions);
+  }
+  const fleet = run.own['check'] === true ? withMadeRuntimes(cluster.fleet) : cluster.fleet;
+  const lost = fleet.runtimes.find(({ digest }) => digest === undefined);
+  if (lost?.unread === undefined || run.signal.aborted) return { ...cluster, fleet, additions };
+  const { kind, ...why } = lost.unread;
+  throw failure(archiveCode(kind), { severity: 'error', subject: runtimeSubject(lost.name), ...why });
 }
 
 /** @throws FleetError `cli/cannot-read`, or all errors in the file with their positions */
-function openPlaybook(
-  run: Run,
-  file: string,
-  fleet: DesiredFleet,
-): { readonly playbook: Playbook; readonly shown: string } {
+function openPlaybook(run: Run, file: string, fleet: DesiredFleet) {
   const isOwn = isOwnPlaybook(file);
   const path = isOwn ? fileURLToPath(new URL(`${file}.yaml`, playbookFolder)) : resolve(run.folder, file);
   const shown = isOwn ? file : shownPath(run.folder, path);

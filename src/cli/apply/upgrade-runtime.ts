@@ -76,15 +76,12 @@ export function runtimesOn(run: Run, nodes: readonly NodeName[]): readonly strin
 /** @param on only the units with one of these nodes; by default all */
 export async function upgradeUnits(run: Run, on?: readonly NodeName[]): Promise<EndedRun> {
   const applied = settleFromLock(run);
-  refuseNew(run, applied);
-  const before = wantedRuntime(run, applied.fleet);
-  const { name } = before;
-  const users = usersOf(applied.fleet, before);
   const ways = openTargets(run, applied.opened);
   const consent = createConsent(run, { named: ['interrupt'], allowable: beyondUpgrade.runtime });
-  const cluster = await settleWish(run, applied, { name, nodes: users, ways, consent });
+  const cluster = await settleWish(run, applied, { ways, consent });
   const { fleet } = cluster;
   const runtime = wantedRuntime(run, fleet);
+  const users = usersOf(fleet, runtime);
   const observation = await observeNodes(run, nodesToSee(fleet, users), ways, {
     modelsOn: (node) => soughtOn(fleet, node),
   });
@@ -156,20 +153,24 @@ function refuseNew({ words: [word] }: Run, { opened, fleet }: SettledCluster): v
   throw usageError(`${word} has no version yet.`, prose`Install its first version: ${meshwright('apply')}`);
 }
 
-type Wish = Pick<Upgrade, 'nodes' | 'ways' | 'consent'> & { readonly name: string };
-
 /** The applied cluster with the version in the file; with `--again`, also if it was rolled back. */
-async function settleWish(run: Run, applied: SettledCluster, wish: Wish): Promise<SettledCluster> {
-  const { name, nodes: targets, ways, consent } = wish;
-  const first = await settleOneRuntime(run, applied, name);
+export async function settleWish(
+  run: Run,
+  applied: SettledCluster,
+  { ways, consent }: Pick<Upgrade, 'ways' | 'consent'>,
+): Promise<SettledCluster> {
+  refuseNew(run, applied);
+  const before = wantedRuntime(run, applied.fleet);
+  const targets = usersOf(applied.fleet, before);
+  const first = await settleOneRuntime(run, applied, before.name);
   const canBeSeen = run.own['check'] === true || (run.console.canAsk && !run.options.json);
   if (!canBeSeen && run.own['updateLock'] !== true) refuseUnresolved(run, first);
   const made = run.own['check'] === true ? undefined : await makeLists(run, { cluster: first, targets, ways, consent });
-  const cluster = made === undefined ? first : await settleOneRuntime(run, applied, name, made.missing);
+  const cluster = made === undefined ? first : await settleOneRuntime(run, applied, before.name, made.missing);
   const { rolledBackFrom: from } = wantedRuntime(run, cluster.fleet);
   if (from === undefined || run.own['again'] !== true) return cluster;
   const fleet = withVersion(cluster, wantedRuntime(run, cluster.fleet), { from, to: from });
-  return { ...cluster, fleet, lock: withRolledBack(cluster.lock, name, undefined) };
+  return { ...cluster, fleet, lock: withRolledBack(cluster.lock, before.name, undefined) };
 }
 
 /** The version that the Macs use now or, if a killed run has brought all of them to the new one, the one that they keep. */

@@ -277,7 +277,7 @@ export const inFleetOrder = (
   { desired }: Pick<PlayScope, 'desired'>,
 ): readonly NodeName[] => desired.nodes.map(({ name }) => name).filter((name) => names.includes(name));
 
-/** The placements in the task, otherwise those on the command line, otherwise all on these nodes. */
+/** The placements in the task, otherwise those of the command, otherwise all on these nodes. */
 function chosenPlacements(
   named: readonly string[] | undefined,
   { desired, placements }: PlayScope,

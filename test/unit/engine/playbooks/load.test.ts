@@ -181,6 +181,17 @@ plays:
     expect(upgrade('linux').diagnostics.map(placeOf)).toEqual(['2:40 schema/not-allowed']);
   });
 
+  it('has times from 1s to 24h', () => {
+    const places = (times: readonly string[]) =>
+      load(`playbook: 1\nplays: [{ nodes: all, tasks: [${times.map((time) => `pause: ${time}`).join(', ')}] }]`);
+    expect(places(['1s', '9999s', '86400s', '1440m', '999m', '24h', '19h']).diagnostics).toEqual([]);
+    for (const time of ['0s', '86401s', '1441m', '25h', '99999h', '1.5h', '10'])
+      expect([time, places([time]).diagnostics.map(({ code }) => code)]).toEqual([
+        time,
+        [time === '10' ? 'schema/wrong-type' : 'schema/bad-form'],
+      ]);
+  });
+
   it('may drain only published placements', () => {
     const { diagnostics } = load('playbook: 1\nplays: [{ nodes: all, tasks: [drain: { placements: [qwen, kimi] }] }]');
     expect(diagnostics.map(placeOf)).toEqual(['2:59 playbook/not-published']);
