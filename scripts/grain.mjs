@@ -14,7 +14,7 @@ const { contract, parts } = createRequire(import.meta.url)('./layers.cjs');
  * figure; raise it only for a new feature.
  */
 const bars = {
-  lines: { bar: 92_950 },
+  lines: { bar: 92_980 },
   files: { bar: 893 },
   folder: { bar: 25 },
   file: { bar: 500 },

@@ -1,6 +1,7 @@
 import { failure } from '../diagnostics/diagnose.ts';
 import type { FleetError } from '../diagnostics/diagnostic.ts';
 import type { ReadSecrets } from '../diagnostics/hide-secrets.ts';
+import type { EffectTotal } from '../engine/plan/plan.ts';
 import { aside, meshwright } from '../model/text/command.ts';
 import { type Prose, prose } from '../model/text/prose.ts';
 import { quote } from '../node/quote.ts';
@@ -80,6 +81,8 @@ export interface Run {
   /** Aborted by the first Ctrl-C, TERM or HUP. */
   readonly signal: AbortSignal;
   readonly secrets: ReadSecrets;
+  /** For a command that a playbook runs: the effects that the user has agreed to. */
+  readonly agreed?: readonly EffectTotal[];
   /** Absent without `--log`. */
   readonly log?: RunLog;
 }

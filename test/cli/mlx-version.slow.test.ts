@@ -100,7 +100,7 @@ describe('a runtime with an mlx-lm version', () => {
     ]);
     place.write('cluster.yaml', fileText(file('9.9.9')));
     const wrong = await run(...playbook, '--yes', '--allow', 'interrupt', '--json');
-    expect([wrong.code, codesOf(json(wrong))]).toEqual([65, ['runtime/packages-unlisted']]);
+    expect([wrong.code, codesOf(json(wrong))]).toEqual([5, ['runtime/packages-unlisted']]);
     place.write('cluster.yaml', fileText(file('0.31.3')));
     const upgraded = await run(...playbook, '--yes', '--allow', 'interrupt', '--json');
     expect([upgraded.code, json(upgraded)]).toEqual([0, expect.objectContaining({ exits: [0] })]);

@@ -50,6 +50,10 @@ it('run upgrade-runtime asks for consent to its effects, and upgrades one unit a
     expect.stringContaining('upgrade one unit after another: starts left, right; interrupts left, right'),
   ]);
   expect((await run('run', 'upgrade-runtime', '--all', '--yes')).code).toBe(5);
+  // A rescue asks, too, although it may not run.
+  const rescue = '{ nodes: all, tasks: [wait: { for: serving, deadline: 1s }], rescue: [upgrade: runtimes] }';
+  place.write('rescue.yaml', `playbook: 1\nplays: [${rescue}]\n`);
+  expect(codesOf(json(await run('run', 'rescue.yaml', '--yes', '--json')))).toEqual(['plan/not-allowed']);
   const ran = await run('run', 'upgrade-runtime', '--all', '--yes', '--allow', 'interrupt');
   expect([ran.code, flat(ran.stdout)]).toEqual([
     0,

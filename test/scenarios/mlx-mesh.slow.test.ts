@@ -10,6 +10,7 @@ import { inTurn } from '../in-turn.ts';
 import { shared } from '../rack/kept-running.ts';
 import { sampleOf } from '../sample.ts';
 import { asText } from '../unit/as-text.ts';
+import { quickTiming } from './apply-rack.ts';
 import { type FileValue, filePart } from './converge-file.ts';
 import { type Applied, type ApplyOptions, changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 import { toldOfRanks } from './failed-start.ts';
@@ -69,6 +70,9 @@ const filesOfRanks = '/Library/Application Support/meshwright/placements/chat/fi
 const readRankFile = async (node: string, name: string): Promise<string> =>
   (await rack.asRoot(node, `"$R/bin/cat" "$R${filesOfRanks}/${name}"`)).stdout;
 
+/** A rank that waits for a dead one ignores SIGTERM. For a real one, a run waits for minutes before SIGKILL. */
+const impatient: ApplyOptions = { timing: { ...quickTiming, scale: 0.05 } };
+
 inTurn(0, 3)('a mesh of four mlx ranks over RDMA', { timeout: patience }, () => {
   it('starts from scratch and produces a token, with Python, packages, model, matrix and ranks', async () => {
     const { plan } = await rack.converge();
@@ -92,7 +96,7 @@ inTurn(0, 3)('a mesh of four mlx ranks over RDMA', { timeout: patience }, () => 
     async (node) => {
       const before = await meetingPort();
       await rack.behindOurBack(async () => endRank(node, 'SIGKILL'));
-      const { plan } = await rack.converge();
+      const { plan } = await rack.converge(impatient);
       expect(changesIn(plan)).toEqual([`${leader} placement/chat`]);
       expect(ranks()).toHaveLength(4);
       expect(await meetingPort()).not.toBe(before);
@@ -101,7 +105,7 @@ inTurn(0, 3)('a mesh of four mlx ranks over RDMA', { timeout: patience }, () => 
 
   it('is found hung when a rank is suspended, although every process exists', async () => {
     await rack.behindOurBack(async () => endRank('studio-3', 'SIGUSR1'));
-    const { plan } = await rack.converge();
+    const { plan } = await rack.converge(impatient);
     expect(changesIn(plan)).toEqual([`${leader} placement/chat`]);
     expect(ranks()).toHaveLength(4);
   });

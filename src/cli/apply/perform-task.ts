@@ -1,6 +1,7 @@
 import type { Performed, PerformedWork, PlaybookOptions } from '../../apply/playbook-report.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
+import type { EffectTotal } from '../../engine/plan/plan.ts';
 import { given } from '../../model/given.ts';
 import { runSecretCommand } from '../../secrets/resolve-secret.ts';
 import { bench } from '../bench/bench.ts';
@@ -15,17 +16,19 @@ interface PerformOptions {
   /** The cluster file's folder, in which its other programs run, too. */
   readonly folder: string;
   readonly allowed: readonly GuardedEffect[];
+  /** The effects that the user has agreed to. */
+  readonly agreed: () => readonly EffectTotal[];
 }
 
 /** Does the tasks of a playbook that are commands of their own. */
 export const performer =
-  (run: Run, { folder, allowed }: PerformOptions): NonNullable<PlaybookOptions['perform']> =>
+  (run: Run, { folder, allowed, agreed }: PerformOptions): NonNullable<PlaybookOptions['perform']> =>
   async (work) => {
     switch (work.kind) {
       case 'recover':
         return recoverPlacements(run, work.placements, allowed.includes('reboot'));
       case 'upgrade':
-        return upgrade(run, work, allowed);
+        return upgrade({ ...run, agreed: agreed() }, work, allowed);
       case 'bench':
         return benchAll(run, work.placements);
       case 'notify':
@@ -33,7 +36,7 @@ export const performer =
     }
   };
 
-/** Runs the upgrade commands for these nodes; the playbook has asked already. */
+/** Runs the upgrade commands for these nodes. The playbook has asked already; they ask only about other effects. */
 async function upgrade(
   run: Run,
   { what, nodes }: Extract<PerformedWork, { kind: 'upgrade' }>,
@@ -62,9 +65,10 @@ async function upgrade(
       diagnostics.push(...error.diagnostics);
     }
   };
-  if (what === 'macos') await finish(() => upgradeMacos({ ...agreedFor(beyondUpgrade.macos), words: nodes }));
+  if (what === 'macos')
+    await finish(() => upgradeMacos({ ...agreedFor(['interrupt', 'reboot', ...beyondUpgrade.macos]), words: nodes }));
   else {
-    const agreed = agreedFor(beyondUpgrade.runtime);
+    const agreed = agreedFor(['interrupt', ...beyondUpgrade.runtime]);
     const names = what === 'runtimes' ? runtimesOn(agreed, nodes) : [what.runtime];
     for (const name of names) await finish(() => upgradeUnits({ ...agreed, words: [name] }, nodes));
   }

@@ -51,12 +51,13 @@ function ownEffects({ work, plan }: ForeseenWork): readonly EffectTotal[] {
 
 const actsAlone: readonly string[] = ['run', 'recover', 'notify'];
 
-/** True if a task would act, as far as the current state shows it. */
-export const hasActs = (batches: readonly ForeseenBatch[]): boolean =>
+/** True if a task would act, as far as the current state shows it. A rescue may act, but sends its notices unasked. */
+export const hasActs = (batches: readonly ForeseenBatch[], { withRescues = false } = {}): boolean =>
   batches.some(({ works }) =>
-    works.some(
-      ({ work, plan, isRescue }) =>
-        isRescue !== true && (actsAlone.includes(work.kind) || (plan !== undefined && hasMachineSteps(plan))),
+    works.some(({ work: { kind }, plan, isRescue }) =>
+      isRescue === true && (!withRescues || kind === 'notify')
+        ? false
+        : actsAlone.includes(kind) || (isRescue && kind === 'upgrade') || (plan !== undefined && hasMachineSteps(plan)),
     ),
   );
 
@@ -162,7 +163,7 @@ function workText(
         ? 'no placement to check'
         : `brings back what does not serve of ${listText(work.placements)}; at most ${most}`;
     case 'upgrade':
-      return plan === undefined || !hasMachineSteps(plan)
+      return plan === undefined || effectTexts(plan).length === 0
         ? 'stops and starts nothing now'
         : `one unit after another: ${effectTexts(plan).join('; ')}`;
     case 'bench':

@@ -2,10 +2,11 @@ import { basename, dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ForeseenBatch } from '../../apply/playbook-report.ts';
 import { didYouMean } from '../../desired/did-you-mean.ts';
+import { everyNode } from '../../desired/layouts.ts';
 import { selectNodes } from '../../desired/select.ts';
 import { archiveCode } from '../../desired/settle/settle-runtime.ts';
-import { failure } from '../../diagnostics/diagnose.ts';
-import { hasErrors } from '../../diagnostics/diagnostic.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import { FleetError, hasErrors } from '../../diagnostics/diagnostic.ts';
 import { needsTargets, nodesOfPlays } from '../../engine/playbooks/expand.ts';
 import { loadPlaybook } from '../../engine/playbooks/load.ts';
 import { isOwnPlaybook, ownPlaybooks } from '../../engine/playbooks/own-playbooks.ts';
@@ -48,8 +49,11 @@ export const runFile: VerbBody = async (run) => {
   const notices = tasks.flatMap((task) => (task.kind === 'notify' ? [task.command] : []));
   if (!isCheck && run.options.sim !== true) await needTrust(run, noticeRequests(notices, shown));
   const targets = targetsOf(named, playbook, opened.fleet);
-  const cluster = await settleFor(run, playbook, opened, consent);
+  const judged = nodesOfPlays(playbook.plays, { desired: opened.fleet, targets });
+  const cluster = await settleFor(run, playbook, { opened, judged, consent });
   const { fleet, additions, lockPlace } = cluster;
+  const lines = additions.length === 0 ? '' : `New in ${lockPlace.shown}: ${additions.join('; ')}.`;
+  const added = lines && `${paragraphText(run.console, lines)}\n`;
   const lockText = (): string | undefined => readIfThere(lockPlace.path, lockPlace.shown)?.text;
   const before = lockText();
   const scope = { desired: fleet, targets };
@@ -58,19 +62,20 @@ export const runFile: VerbBody = async (run) => {
   let batches: readonly ForeseenBatch[] = [];
   const foresee = async (all: readonly ForeseenBatch[]): Promise<boolean> => {
     batches = all;
-    if (!run.options.json) {
-      run.console.out(`${previewText(playbook, batches, { ...context, page: pageFor(run.console) })}\n`);
-      if (additions.length > 0)
-        run.console.out(`${paragraphText(run.console, `New in ${lockPlace.shown}: ${additions.join('; ')}.`)}\n`);
-    }
-    return !isCheck && (!hasActs(batches) || (await consent.giveAll(effectsOf(batches), `Run ${shown}?`)));
+    const text = previewText(playbook, batches, { ...context, page: pageFor(run.console) });
+    if (!run.options.json) run.console.out(`${text}\n${added}`);
+    return (
+      !isCheck &&
+      !run.signal.aborted &&
+      (!hasActs(batches, { withRescues: true }) || (await consent.giveAll(effectsOf(batches), `Run ${shown}?`)))
+    );
   };
   // The file is read again, because its labels may change while a long playbook runs.
   const labelledNow = (labels: readonly string[]) =>
     selectNodes(openCluster(run).fleet, { names: [], labels }).nodes.map(({ name }) => name);
-  const perform = performer(run, { folder: dirname(opened.path), allowed });
+  const perform = performer(run, { folder: dirname(opened.path), allowed, agreed: () => effectsOf(batches) });
   const ahead = { foresee, checksBaked: true, labelledNow, perform } as const;
-  const check = () => ({ targets: nodesOfPlays(playbook.plays, scope) });
+  const check = () => ({ targets: judged });
   const ending = ({ report }: RunOutcome) => ({
     closing: untouchedLines(batches, report, fleet),
     lock: { written: lockText() !== before, additions },
@@ -86,23 +91,33 @@ export const runFile: VerbBody = async (run) => {
   return { ...ended, exit, document: { ...document, exit, exits: [exit] }, text };
 };
 
+interface SettleOptions {
+  readonly opened: OpenedCluster;
+  /** The nodes of all plays. */
+  readonly judged: readonly NodeName[];
+  readonly consent: Consent;
+}
+
 /**
  * Tasks that compare nodes with the whole file need a complete lock. All other tasks act on applied placements, and
  * upgrades on the versions in the file of their runtimes. Their missing lists of packages are made first; with
  * `--check`, such a version has a made-up digest.
  * @throws FleetError for a version that cannot be had
  */
-async function settleFor(run: Run, { plays }: Playbook, opened: OpenedCluster, consent: Consent) {
+async function settleFor(run: Run, { plays }: Playbook, { opened, judged, consent }: SettleOptions) {
   const tasks = plays.flatMap((play) => play.tasks);
   const isWhole = tasks.some(({ kind }) => kind === 'converge' || kind === 'verify');
   let cluster = isWhole ? await settleCluster(run, opened) : settleFromLock(run, opened);
   if (isWhole) refuseUnresolved(run, cluster);
-  const applied = cluster.fleet.placements.map(({ runtime }) => runtime);
-  const wanted = tasks.flatMap((task) => (isWhole || task.kind !== 'upgrade' ? [] : [task.what]));
+  const ours = cluster.fleet.placements.filter((one) => everyNode(one).some((node) => judged.includes(node)));
+  const applied = ours.map(({ runtime }) => runtime);
+  const all = plays.flatMap((play) => [...play.tasks, ...(play.rescue ?? [])]);
+  const wanted = all.flatMap((task) => (isWhole || task.kind !== 'upgrade' ? [] : [task.what]));
   const names = wanted.flatMap((what) => (what === 'runtimes' ? applied : what === 'macos' ? [] : [what.runtime]));
   const additions: string[] = [];
   if (names.length === 0) return { ...cluster, additions };
   for (const name of new Set(names)) {
+    if (run.signal.aborted) break;
     cluster = await settleWish({ ...run, words: [name] }, cluster, { ways: openTargets(run, opened), consent });
     additions.push(...cluster.additions);
   }
@@ -110,7 +125,8 @@ async function settleFor(run: Run, { plays }: Playbook, opened: OpenedCluster, c
   const lost = fleet.runtimes.find(({ digest }) => digest === undefined);
   if (lost?.unread === undefined || run.signal.aborted) return { ...cluster, fleet, additions };
   const { kind, ...why } = lost.unread;
-  throw failure(archiveCode(kind), { severity: 'error', subject: runtimeSubject(lost.name), ...why });
+  const found = diagnose(archiveCode(kind), { severity: 'error', subject: runtimeSubject(lost.name), ...why });
+  throw new FleetError([{ ...found, exit: exitCode.nothingChanged }]);
 }
 
 /** @throws FleetError `cli/cannot-read`, or all errors in the file with their positions */

@@ -96,7 +96,7 @@ export const upgradeMacos: VerbBody = async (run) => {
   if (!isNeeded) return roll(upgrade, { views, offers });
   const locked = await staysLocked(upgrade, views);
   if (locked.length > 0 && !run.options.json) run.console.out(`${paragraphText(run.console, lockText(locked))}\n`);
-  const agreed = effectsOf(views, locked);
+  const agreed = effectsOf(upgrade, views, locked);
   if (!(await createConsent(run, policyOf(upgrade)).giveAll(agreed, questionText(to, views))))
     return ended(upgrade, views, exitCode.nothingChanged, 'Nothing was changed.');
   return roll({ ...upgrade, ...(await installerFor(upgrade, views)), agreed }, { views, offers });
@@ -112,13 +112,17 @@ const nodesToUpdate = (views: readonly UnitView[]): readonly NodeName[] =>
   views.flatMap(({ nodes }) => nodes).flatMap(({ node, state }) => (state.kind === 'done' ? [] : node));
 
 /** The effects of the whole update. */
-function effectsOf(views: readonly UnitView[], locked: readonly NodeName[]): readonly EffectTotal[] {
+function effectsOf(
+  { isByHand }: Upgrade,
+  views: readonly UnitView[],
+  locked: readonly NodeName[],
+): readonly EffectTotal[] {
   const units = views.filter(needsUpdate);
   const nodes = nodesToUpdate(units);
   const placements = units.flatMap((unit) => unit.placements);
   return [
     { kind: 'interrupt', nodes: units.flatMap((unit) => unit.nodes.map(({ node }) => node)), placements },
-    { kind: 'reboot', nodes, placements: [] },
+    ...(isByHand ? [] : [{ kind: 'reboot', nodes, placements: [] } as const]),
     ...(locked.length === 0 ? [] : [{ kind: 'locked-reboot', nodes: locked, placements: [] } as const]),
   ];
 }

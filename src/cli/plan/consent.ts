@@ -76,19 +76,23 @@ export function allowedEffects(
 
 export type Consent = ReturnType<typeof createConsent>;
 
-export function createConsent(run: Run, policy: ConsentPolicy) {
-  const { named = [], allowable = [], isAgreed = run.options.yes === true, hasChanged = false } = policy;
+/** In a playbook, a command implies nothing: only what the user has agreed to, or allows, happens. */
+export function createConsent(run: Run, { named: implied = [], ...rest }: ConsentPolicy) {
+  const named = run.agreed === undefined ? implied : [];
+  const allowable = [...(rest.allowable ?? []), ...(run.agreed === undefined ? [] : implied)];
+  const policy = { ...rest, allowable };
+  const { isAgreed = run.options.yes === true, hasChanged = false } = policy;
   const allowed = allowedEffects(run, allowable, policy.reviewed);
   const isGuarded = ({ kind }: EffectTotal): boolean => guarded.some((one) => one === kind);
   const isUnapproved = (one: EffectTotal): boolean =>
     isGuarded(one) && ![...allowed, ...named].some((kind) => kind === one.kind);
   let hasBegun = false;
-  let { agreed } = policy;
+  let { agreed = run.agreed } = policy;
   const isAgreedTo = (one: EffectTotal): boolean =>
     agreed?.some(
       (all) =>
         all.kind === one.kind &&
-        one.nodes.every((node) => all.nodes.includes(node)) &&
+        (one.placements.length > 0 || one.nodes.every((node) => all.nodes.includes(node))) &&
         one.placements.every((name) => all.placements.includes(name)),
     ) === true;
   return {
@@ -98,9 +102,12 @@ export function createConsent(run: Run, policy: ConsentPolicy) {
      * @throws FleetError `plan/not-allowed`, or `cli/needs-yes` if prompting is impossible
      */
     giveAll: async (effects: readonly EffectTotal[], question: string): Promise<boolean> => {
-      const unapproved = effects.filter(isUnapproved);
+      const unapproved = effects.filter((one) => isUnapproved(one) && !isAgreedTo(one));
       if (!isAgreed || unapproved.length > 0) {
-        if (!canAsk(run)) throw unapproved.length > 0 ? notAllowed(unapproved, policy, false) : needsYes(run, question);
+        if (!canAsk(run))
+          throw unapproved.length > 0
+            ? notAllowed(unapproved, policy, hasBegun || hasChanged)
+            : needsYes(run, question);
         if (!(await askPerson(run, isAgreed ? `This ${textOf(unapproved)}.\nAllow this?` : question))) return false;
       }
       agreed = effects;

@@ -4,7 +4,10 @@ import { fakeRun } from '../console-of.ts';
 
 const send = (command: readonly string[], options: object = {}) => {
   const { run } = fakeRun();
-  const act = performer({ ...run, options: { ...run.options, ...options } }, { folder: '/', allowed: [] });
+  const act = performer(
+    { ...run, options: { ...run.options, ...options } },
+    { folder: '/', allowed: [], agreed: () => [] },
+  );
   return act({ kind: 'notify', command });
 };
 

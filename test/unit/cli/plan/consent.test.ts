@@ -75,6 +75,18 @@ describe('consent without a terminal', () => {
     expect(await answer({ ...stop, isAgreed: false }, [interrupting])).toEqual(['cli/needs-yes']);
   });
 
+  it('covers in a playbook only what the user has agreed to, or allows', async () => {
+    const policy: ConsentPolicy = { named: ['interrupt'], allowable: [], isAgreed: true };
+    const given = (agreed: readonly EffectTotal[], allow = '') => {
+      const { run } = fakeRun({ own: { allow } });
+      return refusalOf(createConsent({ ...run, agreed }, policy).giveAll([effect('interrupt')], 'Run it?'));
+    };
+    expect(await given([effect('interrupt')])).toBe(true);
+    expect(await given([], 'interrupt')).toBe(true);
+    expect(await given([])).toMatchObject({ code: 'plan/not-allowed' });
+    expect(await given([{ ...effect('interrupt'), placements: ['qwen'] }])).toMatchObject({ code: 'plan/not-allowed' });
+  });
+
   it('is refused before the first plan runs, or later with a note about earlier changes', async () => {
     const consent = createConsent(fakeRun().run, agreed);
     const effects = [effect('start'), effect('interrupt'), effect('interrupt')];
