@@ -29,7 +29,7 @@ beforeAll(async () => {
   expect((await run('apply', '--yes')).code).toBe(0);
 });
 
-it('run upgrade-runtime needs --update-lock for a new version if nobody sees it', async () => {
+it('run upgrade-runtime needs --update-lock for a new version without a terminal', async () => {
   place.write('cluster.yaml', fileText(file('26.5', 'newer')));
   const [rehearsed = ''] = pathsNamed(place, 'cluster.lock');
   place.write('cluster.lock', readFileSync(rehearsed, 'utf8'));

@@ -54,10 +54,10 @@ const actsAlone: readonly string[] = ['run', 'recover', 'notify'];
 /** True if a task would act, as far as the current state shows it. A rescue may act, but sends its notices unasked. */
 export const hasActs = (batches: readonly ForeseenBatch[], { withRescues = false } = {}): boolean =>
   batches.some(({ works }) =>
-    works.some(({ work: { kind }, plan, isRescue }) =>
-      isRescue === true && (!withRescues || kind === 'notify')
-        ? false
-        : actsAlone.includes(kind) || (isRescue && kind === 'upgrade') || (plan !== undefined && hasMachineSteps(plan)),
+    works.some(
+      ({ work: { kind }, plan, isRescue }) =>
+        (isRescue !== true || (withRescues && kind !== 'notify')) &&
+        (actsAlone.includes(kind) || (isRescue && kind === 'upgrade') || (plan !== undefined && hasMachineSteps(plan))),
     ),
   );
 

@@ -10,7 +10,7 @@ import { FleetError, hasErrors } from '../../diagnostics/diagnostic.ts';
 import { needsTargets, nodesOfPlays } from '../../engine/playbooks/expand.ts';
 import { loadPlaybook } from '../../engine/playbooks/load.ts';
 import { isOwnPlaybook, ownPlaybooks } from '../../engine/playbooks/own-playbooks.ts';
-import type { Playbook } from '../../engine/playbooks/playbook.ts';
+import type { Playbook, Task } from '../../engine/playbooks/playbook.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import { listText } from '../../model/lists.ts';
@@ -50,7 +50,7 @@ export const runFile: VerbBody = async (run) => {
   if (!isCheck && run.options.sim !== true) await needTrust(run, noticeRequests(notices, shown));
   const targets = targetsOf(named, playbook, opened.fleet);
   const judged = nodesOfPlays(playbook.plays, { desired: opened.fleet, targets });
-  const cluster = await settleFor(run, playbook, { opened, judged, consent });
+  const cluster = await settleFor(run, playbook, { opened, tasks, judged, consent });
   const { fleet, additions, lockPlace } = cluster;
   const lines = additions.length === 0 ? '' : `New in ${lockPlace.shown}: ${additions.join('; ')}.`;
   const added = lines && `${paragraphText(run.console, lines)}\n`;
@@ -93,6 +93,8 @@ export const runFile: VerbBody = async (run) => {
 
 interface SettleOptions {
   readonly opened: OpenedCluster;
+  /** The tasks of all plays, with their rescues. */
+  readonly tasks: readonly Task[];
   /** The nodes of all plays. */
   readonly judged: readonly NodeName[];
   readonly consent: Consent;
@@ -104,15 +106,13 @@ interface SettleOptions {
  * `--check`, such a version has a made-up digest.
  * @throws FleetError for a version that cannot be had
  */
-async function settleFor(run: Run, { plays }: Playbook, { opened, judged, consent }: SettleOptions) {
-  const tasks = plays.flatMap((play) => play.tasks);
-  const isWhole = tasks.some(({ kind }) => kind === 'converge' || kind === 'verify');
+async function settleFor(run: Run, { plays }: Playbook, { opened, tasks, judged, consent }: SettleOptions) {
+  const isWhole = plays.some((play) => play.tasks.some(({ kind }) => kind === 'converge' || kind === 'verify'));
   let cluster = isWhole ? await settleCluster(run, opened) : settleFromLock(run, opened);
   if (isWhole) refuseUnresolved(run, cluster);
   const ours = cluster.fleet.placements.filter((one) => everyNode(one).some((node) => judged.includes(node)));
   const applied = ours.map(({ runtime }) => runtime);
-  const all = plays.flatMap((play) => [...play.tasks, ...(play.rescue ?? [])]);
-  const wanted = all.flatMap((task) => (isWhole || task.kind !== 'upgrade' ? [] : [task.what]));
+  const wanted = tasks.flatMap((task) => (isWhole || task.kind !== 'upgrade' ? [] : [task.what]));
   const names = wanted.flatMap((what) => (what === 'runtimes' ? applied : what === 'macos' ? [] : [what.runtime]));
   const additions: string[] = [];
   if (names.length === 0) return { ...cluster, additions };
